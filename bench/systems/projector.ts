@@ -5,7 +5,7 @@
  */
 import { pino } from 'pino'
 import { readConfig } from '../../src/engine/app/config.ts'
-import { prepareProcess } from '../../src/engine/app/storage.ts'
+import { prepareProcess } from '../../src/engine/app/storage/storage.ts'
 import type { EventLog } from '../../src/engine/log/event-log.ts'
 import { Projector } from '../../src/engine/projector/projector.ts'
 import type { ReadModelStore } from '../../src/engine/read-models/ports/store.ts'

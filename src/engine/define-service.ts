@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
 import { checkDefinition } from './definition/check.ts'
 import { type Definition, define } from './definition/definition.ts'
-import type { CommandRoute, Service } from './definition/service.ts'
-import type { AnyEvent } from './definition/stream.ts'
+import type { CommandRoute, Service } from './door/service.ts'
+import type { AnyEvent } from './door/stream.ts'
 import type { Program } from './program.ts'
 
 export function defineService<

@@ -1,4 +1,4 @@
-import type { Service } from './definition/service.ts'
+import type { Service } from './door/service.ts'
 
 /** A service that can be run. */
 export interface Program {

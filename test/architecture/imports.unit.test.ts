@@ -7,34 +7,40 @@ import { type Allowed, findForbidden, readSources } from './imports.ts'
  * line has a folder, the folders of `src/engine` that it may import, and the packages.
  */
 const table = readTable(`
-  src/engine/lib                | | @opentelemetry/api ajv ajv-formats pino typebox
-  src/engine/log                | lib |
-  src/engine/log/kafka          | log lib | kafkajs lz4-napi pino snappyjs
-  src/engine/log/sqlite         | log lib | pino
-  src/engine/read-models        | log lib | pino
-  src/engine/read-models/redis  | read-models log lib | cluster-key-slot ioredis pino
-  src/engine/read-models/sqlite | read-models log lib | pino
-  src/engine/definition         | log read-models lib | typebox
-  src/engine/rule               | definition log read-models lib |
-  src/engine/projector          | definition rule log read-models lib | pino
-  src/engine/rebuilding         | projector log read-models lib | pino
-  src/engine/commands           | definition rule log read-models lib | pino uuid
-  src/engine/feed               | rule log read-models lib |
-  src/engine/keys               | lib | pino typebox
-  src/engine/http/values        | log lib | fastify typebox
-  src/engine/http/wire          | http/values definition keys lib | fast-querystring fastify pino
-  src/engine/http/guards        | http/values http/wire keys lib | @fastify/bearer-auth fastify
-  src/engine/http/documents     | http/values http/wire definition lib | @fastify/swagger fastify typebox
-  src/engine/http/routes        | http/values http/wire http/guards http/documents definition commands feed log read-models lib \
+  src/engine/lib/errors         | lib |
+  src/engine/lib/operating      | lib lib/errors | @opentelemetry/api pino
+  src/engine/lib/values         | lib lib/errors | ajv ajv-formats typebox
+  src/engine/lib                | lib/errors | pino
+  src/engine/door               | lib/errors lib/values | typebox
+  src/engine/log                | lib lib/* |
+  src/engine/log/kafka          | log lib lib/* | kafkajs lz4-napi pino snappyjs
+  src/engine/log/sqlite         | log lib lib/* | pino
+  src/engine/read-models        | log lib lib/* | pino
+  src/engine/read-models/redis  | read-models log lib lib/* | cluster-key-slot ioredis pino
+  src/engine/read-models/sqlite | read-models log lib lib/* | pino
+  src/engine/definition         | door log read-models lib lib/* | typebox
+  src/engine/rule               | door definition log read-models lib lib/* |
+  src/engine/projector          | door definition rule log read-models lib lib/* | pino
+  src/engine/rebuilding         | projector log read-models lib lib/* | pino
+  src/engine/commands           | door definition rule log read-models lib lib/* | pino uuid
+  src/engine/feed               | rule log read-models lib lib/* |
+  src/engine/api-keys           | lib lib/* | pino typebox
+  src/engine/http/values        | log lib lib/* | fastify typebox
+  src/engine/http/wire          | http/values door definition api-keys lib lib/* | fast-querystring fastify pino
+  src/engine/http/guards        | http/values http/wire api-keys lib lib/* | @fastify/bearer-auth fastify
+  src/engine/http/documents     | http/values http/wire door definition lib lib/* | @fastify/swagger fastify typebox
+  src/engine/http/routes        | http/values http/wire http/guards http/documents door definition commands feed log read-models lib lib/* \
                                 | @opentelemetry/api fastify
-  src/engine/http               | http/values http/wire http/guards http/documents http/routes definition lib | fastify pino
-  src/engine/operations         | definition rule rebuilding log read-models lib | pino
-  src/engine/console            | definition rule feed http http/* log operations projector rebuilding read-models lib | fastify pino typebox
-  src/engine/app                | . console definition keys commands feed log log/kafka log/sqlite http http/* lib projector read-models \
-                                  read-models/redis read-models/sqlite | close-with-grace fastify pino prom-client typebox
-  src/engine/cli                | app definition keys rule rebuilding feed log operations read-models lib \
+  src/engine/http               | http/* door definition lib lib/* | fastify pino
+  src/engine/operations         | definition rule rebuilding log read-models lib lib/* | pino
+  src/engine/console            | door definition rule feed http http/* log operations projector rebuilding read-models lib lib/* \
+                                | fastify pino typebox
+  src/engine/app/storage        | app definition log log/* read-models read-models/* lib lib/* | pino typebox
+  src/engine/app                | app/storage console door definition api-keys commands feed log http http/* projector read-models lib lib/* \
+                                | close-with-grace fastify pino prom-client typebox
+  src/engine/cli                | app app/storage door definition api-keys rule rebuilding feed log operations read-models lib lib/* \
                                 | cli-progress commander pino typebox
-  src/engine                    | app cli definition lib | typebox
+  src/engine                    | app cli definition door lib/errors lib/values | typebox
   src/store                     | . ../../projections | typebox
   projections                   | . ../store |
   src                           | ../store |

@@ -50,8 +50,10 @@ it('keys issue loads commander and the check of a file, and nothing of a server 
   const { packages, folders } = await loadedBy(environment, startCommand(command, environment))
   expect(packages).toEqual(['ajv', 'commander', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse', 'typebox'])
   expect(folders).toEqual([
-    ...['src/engine', 'src/engine/app', 'src/engine/cli', 'src/engine/definition', 'src/engine/http/wire'],
+    ...['src/engine', 'src/engine/api-keys', 'src/engine/app', 'src/engine/app/storage', 'src/engine/cli'],
+    ...['src/engine/definition', 'src/engine/door', 'src/engine/http/wire'],
+    ...['src/engine/lib', 'src/engine/lib/errors', 'src/engine/lib/operating', 'src/engine/lib/values'],
     // of the read models, the names that no collection may have
-    ...['src/engine/keys', 'src/engine/lib', 'src/engine/log', 'src/engine/read-models', 'src/store'],
+    ...['src/engine/log', 'src/engine/read-models', 'src/store'],
   ])
 })

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { hasChecksum } from '../../src/engine/keys/api-keys.ts'
+import { hasChecksum } from '../../src/engine/api-keys/api-keys.ts'
 import type { Attack } from './attackers.ts'
 
 /** The heap with which all of these have to be outlived. */

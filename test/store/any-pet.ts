@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Int64 } from '../../src/engine/lib/int64.ts'
+import type { Int64 } from '../../src/engine/lib/values/int64.ts'
 import { type PetId, petStatuses } from '../../src/store/pet.ts'
 import { anyCharacter } from '../lib/any-character.ts'
 

@@ -1,4 +1,4 @@
-import type { ErrorTable } from '../../src/engine/definition/errors.ts'
+import type { ErrorTable } from '../../src/engine/door/errors.ts'
 import { retryText } from '../../src/engine/http/documents/errors-page.ts'
 
 /** The text of docs/errors.md. */

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { asyncApiDocument } from '../../src/engine/definition/asyncapi.ts'
-import { compileCheck } from '../../src/engine/lib/validation.ts'
+import { compileCheck } from '../../src/engine/lib/values/validation.ts'
 import { eventDocuments } from './event-documents.ts'
 import { eventSchemas, petstore, schemaOf } from './petstore.ts'
 

@@ -2,17 +2,17 @@ import { resolve } from 'node:path'
 import type { Definition } from '../definition/definition.ts'
 import { withArticle } from '../definition/words.ts'
 import { exampleOf } from '../http/documents/command-schemas.ts'
-import { exactJson } from '../lib/exact-json.ts'
-import { ownCommand, quoted } from '../lib/own-command.ts'
+import { ownCommand, quoted } from '../lib/operating/own-command.ts'
+import { exactJson } from '../lib/values/exact-json.ts'
 import type { Config } from './config.ts'
-import type { Service } from './service.ts'
+import type { RunningService } from './service.ts'
 
 type BannerConfig = Pick<Config, 'dataDir' | 'apiKeysFile' | 'apiKeys' | 'hasConsole' | 'adminPort'>
 
 /** What a newcomer sees in embedded mode: where everything is, and commands that work when pasted. */
 export function banner(
   { service, home }: Definition,
-  { url, issuedKey }: Pick<Service, 'url' | 'issuedKey'>,
+  { url, issuedKey }: Pick<RunningService, 'url' | 'issuedKey'>,
   { dataDir, apiKeysFile, apiKeys, hasConsole, adminPort }: BannerConfig,
 ): string {
   const { name, title, commands } = service

@@ -2,8 +2,9 @@ import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
 import type { Definition } from '../definition/definition.ts'
 import { isLoopback } from '../http/wire/networks.ts'
-import { readBrokers } from './broker-config.ts'
-import { ConfigError, environmentOf, list, readVariables } from './environment.ts'
+import { environmentOf, readVariables } from './environment.ts'
+import { readBrokers } from './storage/broker-settings.ts'
+import { ConfigError, list } from './variables.ts'
 
 export type Config = ReturnType<typeof readConfig>
 

@@ -1,27 +1,11 @@
 import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
-import { compileCheck } from '../lib/validation.ts'
-
-type Pattern = { readonly pattern: string; readonly 'x-rule': string }
-
-function integer(fallback: number, [minimum, maximum]: readonly [number, number]) {
-  return Type.Integer({ minimum, maximum, default: fallback })
-}
-
-function text(fallback: string, pattern?: Pattern) {
-  return Type.String({ default: fallback, ...pattern })
-}
-
-function optionalText(pattern?: Pattern) {
-  return Type.Optional(Type.String({ ...pattern }))
-}
-
-/** A name or an address, that of IPv6 in brackets, and a port. */
-const port = '([1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])'
-const broker = `(\\[[^\\[\\],\\s]+\\]|[^\\[\\],:;\\s]+):${port}`
+import { compileCheck } from '../lib/values/validation.ts'
+import { type BrokerNames, brokerVariables } from './storage/broker-settings.ts'
+import { ConfigError, integer, optionalText, text } from './variables.ts'
 
 /** Every environment variable that a service reads. A test compares docs/configuration.md with this list. */
-export const environmentOf = ({ topic, prefix }: { readonly topic: string; readonly prefix: string }) =>
+export const environmentOf = (names: BrokerNames) =>
   Type.Object({
     ROLE: Type.Enum(['all', 'api', 'projector'], { default: 'all' }),
     HOST: text('127.0.0.1'),
@@ -47,36 +31,10 @@ export const environmentOf = ({ topic, prefix }: { readonly topic: string; reado
     READ_MODEL_GRACE_SECONDS: integer(3600, [5, 31_536_000]),
     READ_MODEL_SHARDS: integer(1, [1, 64]),
     PROJECTOR_STALL_SECONDS: integer(30, [1, 3600]),
-    KAFKA_BROKERS: optionalText({
-      pattern: `^${broker}(,\\s*${broker})*$`,
-      'x-rule': 'must be host:port or [IPv6 address]:port, several separated by commas',
-    }),
-    KAFKA_TOPIC: text(topic, {
-      pattern: '^(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,200}$',
-      'x-rule': 'must be a topic name of letters, digits, dots, underscores and hyphens',
-    }),
-    KAFKA_PARTITIONS: integer(6, [1, 1000]),
-    KAFKA_REPLICATION_FACTOR: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-    KAFKA_TLS: Type.Boolean({ default: false }),
-    KAFKA_TLS_CA_FILE: optionalText(),
-    KAFKA_TLS_CERT_FILE: optionalText(),
-    KAFKA_TLS_KEY_FILE: optionalText(),
-    KAFKA_SASL_MECHANISM: Type.Optional(Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'])),
-    KAFKA_SASL_USERNAME: optionalText(),
-    KAFKA_SASL_PASSWORD: optionalText(),
-    REDIS_URL: optionalText({ pattern: '^rediss?://\\S+$', 'x-rule': 'must be redis://… or, with TLS, rediss://…' }),
-    REDIS_TLS_CA_FILE: optionalText(),
-    REDIS_TLS_CERT_FILE: optionalText(),
-    REDIS_TLS_KEY_FILE: optionalText(),
-    REDIS_PREFIX: text(prefix, { pattern: '^[^{}\\s]+$', 'x-rule': 'must be a prefix without braces and white space' }),
+    ...brokerVariables(names),
   })
 
 export type Variables = Static<ReturnType<typeof environmentOf>>
-
-/** A problem with the environment; the message names the variable. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-}
 
 type Variable = TSchema & { readonly type?: string; readonly default?: unknown }
 
@@ -100,9 +58,4 @@ function parse(text: string, { type }: Variable): unknown {
   if (type === 'integer' && /^\d{1,15}$/.test(text)) return Number(text)
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
   return text
-}
-
-export function list(text = ''): readonly string[] {
-  const items = text.split(',').map((item) => item.trim())
-  return items.filter((item) => item !== '')
 }

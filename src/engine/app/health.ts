@@ -1,5 +1,5 @@
 import type { Check, Health } from '../http/routes/health.ts'
-import type { Warning } from '../lib/warning.ts'
+import type { Warning } from '../lib/operating/warning.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { parkedIn } from '../projector/lag-meter.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { timeOfDay } from '../lib/clock.ts'
-import type { Warning } from '../lib/warning.ts'
+import type { Warning } from '../lib/operating/warning.ts'
 
 /** What waits for a slow reader at most, in bytes. */
 const waitingMax = 1024 ** 2

@@ -1,7 +1,7 @@
 import type { Distribution } from '../lib/distribution.ts'
 
 /** A line of a metric. */
-export interface Sample {
+export interface MetricSample {
   readonly labels?: Readonly<Record<string, string | number>>
   readonly value: number
   /** What follows the name of the metric. */
@@ -9,34 +9,34 @@ export interface Sample {
 }
 
 /** A metric but for its name. Its samples are taken when it is asked for. */
-export interface Definition {
+export interface OwnMetric {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string
-  readonly read: () => readonly Sample[]
+  readonly read: () => readonly MetricSample[]
 }
 
-export function counter(help: string, read: () => readonly Sample[]): Definition {
+export function counter(help: string, read: () => readonly MetricSample[]): OwnMetric {
   return { type: 'counter', help, read }
 }
 
-export function gauge(help: string, read: () => readonly Sample[]): Definition {
+export function gauge(help: string, read: () => readonly MetricSample[]): OwnMetric {
   return { type: 'gauge', help, read }
 }
 
 /** A gauge without labels; no line while its value is unknown. */
-export function figure(help: string, read: () => number | undefined): Definition {
+export function figure(help: string, read: () => number | undefined): OwnMetric {
   return gauge(help, () => [read()].flatMap((value) => (value === undefined ? [] : [{ value }])))
 }
 
 /** A histogram of distributions, each with its labels. */
 export function histogram(
   help: string,
-  read: () => readonly (readonly [Distribution, Sample['labels']?])[],
-): Definition {
+  read: () => readonly (readonly [Distribution, MetricSample['labels']?])[],
+): OwnMetric {
   return { type: 'histogram', help, read: () => read().flatMap((each) => samplesOf(...each)) }
 }
 
-function samplesOf({ bounds, counts, sum }: Distribution, labels: Sample['labels'] = {}): Sample[] {
+function samplesOf({ bounds, counts, sum }: Distribution, labels: MetricSample['labels'] = {}): MetricSample[] {
   let upTo = 0
   const buckets = counts.map((count, index) => {
     upTo += count

@@ -3,15 +3,15 @@ import type { AcknowledgedEvents } from '../commands/acknowledged-events.ts'
 import type { EventFeed } from '../feed/event-feed.ts'
 import type { Metrics } from '../http/routes/health.ts'
 import type { Traffic } from '../http/wire/traffic.ts'
-import { release } from '../lib/release.ts'
-import type { Warning } from '../lib/warning.ts'
+import { release } from '../lib/operating/release.ts'
+import type { Warning } from '../lib/operating/warning.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { GroupCommit } from '../log/group-commit.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { LogOutput } from './log-output.ts'
-import { counter, type Definition, figure, gauge, histogram, type Sample } from './metric-samples.ts'
+import { counter, figure, gauge, histogram, type MetricSample, type OwnMetric } from './metric-samples.ts'
 
 export interface MetricsOptions {
   readonly lag: { readonly lag: Lag }
@@ -28,7 +28,7 @@ export interface MetricsOptions {
   readonly output: Pick<LogOutput, 'lost' | 'warnings'>
 }
 
-type Definitions = Readonly<Record<string, Definition>>
+type OwnMetrics = Readonly<Record<string, OwnMetric>>
 
 /**
  * What operators watch, in the text format of Prometheus; the names begin with that of the service. Values are taken when they are asked for, from the last look
@@ -48,7 +48,7 @@ export function serviceMetrics(service: string, sources: MetricsOptions): Metric
   return { contentType: registry.contentType, text: () => registry.metrics() }
 }
 
-function processMetrics({ output }: MetricsOptions): Definitions {
+function processMetrics({ output }: MetricsOptions): OwnMetrics {
   return {
     log_lines_lost_total: counter('Lines of the log that could not be written', () => [{ value: output.lost }]),
     build_info: gauge('Always 1: the release of this process, and that of Node', () => [
@@ -59,7 +59,7 @@ function processMetrics({ output }: MetricsOptions): Definitions {
 
 const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] as const
 
-function projectionMetrics({ lag: source, log, shards, output }: MetricsOptions): Definitions {
+function projectionMetrics({ lag: source, log, shards, output }: MetricsOptions): OwnMetrics {
   const known = () => (source.lag.status === 'known' ? source.lag : undefined)
   const partitions = () => known()?.partitions ?? []
   const ofReadModels = () => shards.flatMap(({ store }) => store.warnings)
@@ -109,7 +109,7 @@ function projectionMetrics({ lag: source, log, shards, output }: MetricsOptions)
   }
 }
 
-function countByCode(part: string, warnings: readonly Warning[]): Sample[] {
+function countByCode(part: string, warnings: readonly Warning[]): MetricSample[] {
   const byCode = Map.groupBy(warnings, ({ code }) => code)
   return [...byCode].map(([code, same]) => ({ labels: { part, code }, value: same.length }))
 }
@@ -119,7 +119,7 @@ function upOf(lag: Lag, part: 'logAnswers' | 'readModelsAnswer'): number | undef
   return answers === undefined ? undefined : Number(answers)
 }
 
-function apiMetrics({ feed, appender, acknowledged, traffic }: MetricsOptions): Definitions {
+function apiMetrics({ feed, appender, acknowledged, traffic }: MetricsOptions): OwnMetrics {
   return {
     feed_followers: figure('Clients that follow the events of GET /v1/events', () => feed?.followers),
     write_queue_records: figure('Records that wait for the log, or are on their way to it', () => appender?.queued),

@@ -1,12 +1,12 @@
 import closeWithGrace from 'close-with-grace'
 import { type Logger, pino } from 'pino'
 import type { Definition } from '../definition/definition.ts'
-import { toldOf } from '../lib/file-errors.ts'
+import { toldOf } from '../lib/errors/file-errors.ts'
 import { banner } from './banner.ts'
 import { readConfig } from './config.ts'
 import { LogOutput } from './log-output.ts'
-import { type Service, startService } from './service.ts'
-import { prepareProcess } from './storage.ts'
+import { type RunningService, startService } from './service.ts'
+import { prepareProcess } from './storage/storage.ts'
 
 /** Time limit for finishing what is in flight, in milliseconds; then the process ends anyway. */
 const closeWithinMs = 9500
@@ -37,7 +37,7 @@ export async function run(makeDefinition: () => Definition, environment: NodeJS.
 }
 
 /** Ends the process once the service is closed: when told to, or when the log was replaced. */
-function closeWhenTold(service: Service, logger: Logger, output: LogOutput): void {
+function closeWhenTold(service: RunningService, logger: Logger, output: LogOutput): void {
   let closing = false
   let isReplaced = false
   let told: (typeof passedOn)[number] | undefined

@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { issueKey } from '../api-keys/api-keys.ts'
+import { readKeys } from '../api-keys/key-file.ts'
+import { type KeyRing, openKeyRing } from '../api-keys/key-ring.ts'
 import { AcknowledgedEvents } from '../commands/acknowledged-events.ts'
 import { createCommandHandler } from '../commands/execution.ts'
 import { IdAllocator } from '../commands/id-allocator.ts'
@@ -13,28 +16,25 @@ import { InFlightLimit, RateLimit } from '../http/guards/key-limits.ts'
 import { RequestTurns } from '../http/guards/request-turns.ts'
 import { drain } from '../http/wire/server.ts'
 import { Traffic } from '../http/wire/traffic.ts'
-import { issueKey } from '../keys/api-keys.ts'
-import { readKeys } from '../keys/key-file.ts'
-import { type KeyRing, openKeyRing } from '../keys/key-ring.ts'
 import { timeOfDay } from '../lib/clock.ts'
-import { operatingScope } from '../lib/operating-scope.ts'
-import { ownCommand } from '../lib/own-command.ts'
-import { processName } from '../lib/process-name.ts'
-import { Tracing } from '../lib/tracing.ts'
+import { operatingScope } from '../lib/operating/operating-scope.ts'
+import { ownCommand } from '../lib/operating/own-command.ts'
+import { processName } from '../lib/operating/process-name.ts'
+import { Tracing } from '../lib/operating/tracing.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { defaultLimits, GroupCommit } from '../log/group-commit.ts'
 import { startRetention } from '../read-models/retention.ts'
 import type { Config } from './config.ts'
 import { connectionLimits } from './connection-limits.ts'
-import { openScratch } from './embedded-storage.ts'
-import { ConfigError } from './environment.ts'
 import { serviceHealth } from './health.ts'
 import type { LogOutput } from './log-output.ts'
 import { serviceMetrics } from './metrics.ts'
 import { openReadSide, startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
-import { openStorage, type Storage } from './storage.ts'
+import { openScratch } from './storage/files.ts'
+import { openStorage, type Storage } from './storage/storage.ts'
+import { ConfigError } from './variables.ts'
 
-export interface Service {
+export interface RunningService {
   readonly url: string
   /** Finishes what is in flight. */
   close(): Promise<void>
@@ -57,7 +57,7 @@ export async function startService(
   config: Config,
   logger: Logger,
   output: Pick<LogOutput, 'lost' | 'warnings'>,
-): Promise<Service> {
+): Promise<RunningService> {
   const storage = await openStorage(definition, config, logger)
   const shards = trackShards(storage, logger)
   const tracing = Tracing.find(definition.service.name, config.brokers?.kafka.topic)

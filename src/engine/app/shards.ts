@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { Definition } from '../definition/definition.ts'
 import type { Check } from '../http/routes/health.ts'
-import { auditTo } from '../lib/audit.ts'
-import type { Tracing } from '../lib/tracing.ts'
+import { auditTo } from '../lib/operating/audit.ts'
+import type { Tracing } from '../lib/operating/tracing.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { type Lag, LagMeter } from '../projector/lag-meter.ts'
 import { Projector } from '../projector/projector.ts'
@@ -12,7 +12,7 @@ import { ProvenReadModel, type ReadModelState } from '../read-models/proven-read
 import type { ReadModel } from '../read-models/read-model.ts'
 import { type Shard, ShardedReadModel, shardOf, shardsOf } from '../read-models/shards.ts'
 import { Tracker } from '../read-models/tracker.ts'
-import type { Storage } from './storage.ts'
+import type { Storage } from './storage/storage.ts'
 
 /**
  * Longer than the second after which the lag meter looks, so that its look serves everybody. The tracker looks by itself

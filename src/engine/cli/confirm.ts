@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { ConfigError } from '../app/environment.ts'
+import { ConfigError } from '../app/variables.ts'
 import type { Options } from './output.ts'
 
 /** Adds `--yes` to a command that cannot be undone, for those who do not want to be asked. */

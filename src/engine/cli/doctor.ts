@@ -2,15 +2,15 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { pino } from 'pino'
+import { expiryOf, readKeys, whyUnreadable } from '../api-keys/key-file.ts'
 import { type Config, readConfig } from '../app/config.ts'
-import { checkFiles, eventLogFile } from '../app/embedded-storage.ts'
-import { loadBrokers, prepareProcess } from '../app/storage.ts'
+import { eventLogFile } from '../app/storage/files.ts'
+import { checkStorage, prepareProcess } from '../app/storage/storage.ts'
 import type { Definition } from '../definition/definition.ts'
-import { expiryOf, readKeys, whyUnreadable } from '../keys/key-file.ts'
 import { clockProblem, timeOfDay } from '../lib/clock.ts'
 import { lockFile } from '../lib/file-lock.ts'
-import { type Finding, failed, ok, warning } from '../lib/finding.ts'
-import { ownCommand } from '../lib/own-command.ts'
+import { type Finding, failed, ok, warning } from '../lib/operating/finding.ts'
+import { ownCommand } from '../lib/operating/own-command.ts'
 import { addAction, type CommandResult, exitCodes, type Options, table } from './output.ts'
 import { type Progress, showProgress } from './progress.ts'
 
@@ -47,7 +47,7 @@ export async function checkUp(
     )
     const folder = checkFolder(config)
     if (folder.some(({ state }) => state === 'failed')) return [node, settings, checkClock(), ...folder]
-    const [keys, storage] = [checkKeys(config), await checkStorage(config, update)]
+    const [keys, storage] = [checkKeys(config), await checkStorage(config, logger, update)]
     return [node, settings, checkClock(), ...folder, keys, ...storage]
   } catch (error) {
     return [node, failed('settings', error)]
@@ -117,11 +117,4 @@ function checkKeys({ apiKeysFile, apiKeys, dataDir }: Config): Finding {
   } catch (error) {
     return failed(what, error)
   }
-}
-
-async function checkStorage(config: Config, update: Progress['update']): Promise<Finding[]> {
-  const { brokers } = config
-  if (brokers === undefined) return await checkFiles(config, update)
-  const { checkBrokers } = await loadBrokers()
-  return await checkBrokers(brokers, logger)
 }

@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander'
-import { ConfigError } from '../app/environment.ts'
+import { ConfigError } from '../app/variables.ts'
 import type { Definition } from '../definition/definition.ts'
-import { commandNames } from '../lib/command-names.ts'
-import { type EngineErrorCode, engineErrors } from '../lib/engine-errors.ts'
-import { OutOfReachError, ServiceError } from '../lib/errors.ts'
-import { toldOf } from '../lib/file-errors.ts'
-import { release } from '../lib/release.ts'
+import { type EngineErrorCode, engineErrors } from '../lib/errors/engine-errors.ts'
+import { OutOfReachError, ServiceError } from '../lib/errors/errors.ts'
+import { toldOf } from '../lib/errors/file-errors.ts'
+import { commandNames } from '../lib/operating/command-names.ts'
+import { release } from '../lib/operating/release.ts'
 import { escaped, exitCodes, outliveOutput } from './output.ts'
 
 /** Runs one command, by `process.env`. Resolves to the exit code. */

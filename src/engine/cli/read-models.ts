@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openScratch } from '../app/embedded-storage.ts'
+import { openScratch } from '../app/storage/files.ts'
 import type { Definition } from '../definition/definition.ts'
 import { inActive } from '../operations/active.ts'
 import { describeGenerations } from '../operations/generations.ts'

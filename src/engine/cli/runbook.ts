@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { ConfigError } from '../app/environment.ts'
+import { ConfigError } from '../app/variables.ts'
 import type { Definition } from '../definition/definition.ts'
 import { runbookOf, sectionOf } from '../operations/runbook.ts'
 import { addAction, type CommandResult } from './output.ts'

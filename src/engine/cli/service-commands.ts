@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { readConfig } from '../app/config.ts'
-import { ConfigError } from '../app/environment.ts'
+import { ConfigError } from '../app/variables.ts'
 import type { Definition } from '../definition/definition.ts'
-import { OutOfReachError } from '../lib/errors.ts'
+import { OutOfReachError } from '../lib/errors/errors.ts'
 import { print } from './output.ts'
 
 /** The commands that the service has of its own. They read what follows their names themselves. */

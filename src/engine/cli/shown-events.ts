@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openReadSide, type ReadSide, trackShards } from '../app/shards.ts'
-import type { Storage } from '../app/storage.ts'
+import type { Storage } from '../app/storage/storage.ts'
 import type { Definition } from '../definition/definition.ts'
 import { discardedName } from '../definition/event-schemas.ts'
 import { typeOf } from '../definition/event-versions.ts'

@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino'
 import { readConfig } from '../app/config.ts'
-import { openStorage, prepareProcess, type Storage } from '../app/storage.ts'
+import { openStorage, prepareProcess, type Storage } from '../app/storage/storage.ts'
 import type { Definition } from '../definition/definition.ts'
 
 /** Opens log and read models for one command; logs errors to standard error. */

@@ -1,5 +1,5 @@
-import { type AnyEvent, stateBounds } from '../definition/stream.ts'
-import { IdTakenError, ServiceError } from '../lib/errors.ts'
+import { type AnyEvent, stateBounds } from '../door/stream.ts'
+import { IdTakenError, ServiceError } from '../lib/errors/errors.ts'
 import type { NewRecord } from '../log/event-log.ts'
 import { recordValueMax } from '../log/record-codec.ts'
 import { applyEvent } from '../rule/apply-event.ts'

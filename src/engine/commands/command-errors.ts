@@ -1,4 +1,4 @@
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import { UnknownOutcome } from './command-handler.ts'
 import type { Target } from './event-writer.ts'
 
@@ -27,7 +27,7 @@ export function appendPending(): ServiceError {
   return new ServiceError('conflict', message)
 }
 
-export function outcomeUnknown(written: Target, cause: ServiceError | undefined): UnknownOutcome {
+export function unknownOutcomeOf(written: Target, cause: ServiceError | undefined): UnknownOutcome {
   const message =
     'The event is stored, but its outcome is not known yet. With an Idempotency-Key the request can be sent again.'
   return new UnknownOutcome(written, message, cause)

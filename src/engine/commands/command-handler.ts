@@ -1,4 +1,4 @@
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import type { Position } from '../log/event-log.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { AtLeast, Reached, Wait } from '../read-models/read-model.ts'

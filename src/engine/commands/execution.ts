@@ -1,8 +1,8 @@
 import type { StreamDefinition } from '../definition/definition.ts'
-import { Rejected } from '../definition/rejected.ts'
-import type { AnyEvent, Recorded } from '../definition/stream.ts'
+import { Rejected } from '../door/rejected.ts'
+import type { AnyEvent, Recorded } from '../door/stream.ts'
 import { eventTime } from '../lib/clock.ts'
-import { IdTakenError, ServiceError } from '../lib/errors.ts'
+import { IdTakenError, ServiceError } from '../lib/errors/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { DamagedError } from '../read-models/damaged.ts'
@@ -13,7 +13,7 @@ import type { IdempotencyRecord } from '../read-models/stored-texts.ts'
 import { awaitWritten, isUndetermined, type Learned, nothingLoaded } from '../rule/awaiting.ts'
 import { StreamState } from '../rule/stream-state.ts'
 import type { AcknowledgedEvents } from './acknowledged-events.ts'
-import { appendPending, conflict, eventParked, keyReused, outcomeUnknown, streamParked } from './command-errors.ts'
+import { appendPending, conflict, eventParked, keyReused, streamParked, unknownOutcomeOf } from './command-errors.ts'
 import {
   type CommandHandler,
   type CommandOptions,
@@ -198,7 +198,7 @@ class Execution<State, Command, Event extends AnyEvent> {
     const { written, fingerprint } = earlier
     const learned = await this.#learn(written, fingerprint)
     if (!isUndetermined(learned)) return this.#basisFor(learned)
-    throw fingerprint === request.idempotency?.fingerprint ? outcomeUnknown(written, learned.cause) : appendPending()
+    throw fingerprint === request.idempotency?.fingerprint ? unknownOutcomeOf(written, learned.cause) : appendPending()
   }
 
   /** A log that lost its end may not have the event any more: its position, or what is known of it, is worth nothing. */
@@ -271,7 +271,7 @@ class Execution<State, Command, Event extends AnyEvent> {
   /** `applied`: the state after the event, as it was applied before it was appended. */
   #answer(applied: State, written: Written<Event>, { outcome, stream: { row }, cause }: Learned): Handled<State> {
     if (outcome === 'parked' || outcome === 'discarded') throw eventParked()
-    if (outcome !== 'applied' && !(outcome === 'late' && this.#hasNoCompetitor)) throw outcomeUnknown(written, cause)
+    if (outcome !== 'applied' && !(outcome === 'late' && this.#hasNoCompetitor)) throw unknownOutcomeOf(written, cause)
     if (outcome === 'late') this.#options.acknowledged.follow(written)
     const { id, version, position } = written
     // What is stored, if it still has this version. If the log has lost its end, the state before no longer exists.

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { ReadModel } from '../read-models/read-model.ts'

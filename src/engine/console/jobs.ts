@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import type { Difference } from '../rebuilding/differences.ts'
 
 /** What a job is to do. `update` has to be told how far it is; what that throws ends the job. */

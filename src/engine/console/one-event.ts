@@ -1,6 +1,6 @@
 import type { Definition } from '../definition/definition.ts'
 import { shownEvent } from '../http/values/shown-event.ts'
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import type { EventLog, LogRecord, Position } from '../log/event-log.ts'
 import { RecordGoneError, readAt } from '../log/read-at.ts'
 import type { ReadModel } from '../read-models/read-model.ts'

@@ -1,9 +1,9 @@
 import type { TSchema } from 'typebox'
-import { referringTo, titledIn } from '../lib/named-schemas.ts'
+import type { AnyEvent, EventType } from '../door/stream.ts'
+import { referringTo, titledIn } from '../lib/values/named-schemas.ts'
 import type { Definition } from './definition.ts'
 import { eventExamples } from './event-examples.ts'
 import { discardedName, type EventSchema, namedEvents, withoutRules } from './event-schemas.ts'
-import type { AnyEvent, EventType } from './stream.ts'
 import { capitalised, listed, withArticle } from './words.ts'
 
 /** Word for word as in docs/events.md; a test holds the two together. */

@@ -1,13 +1,13 @@
-import { messageOf } from '../lib/errors.ts'
-import { parseExactJson } from '../lib/exact-json.ts'
-import { compileCheck } from '../lib/validation.ts'
+import type { AnyEvent, EventType } from '../door/stream.ts'
+import { messageOf } from '../lib/errors/errors.ts'
+import { parseExactJson } from '../lib/values/exact-json.ts'
+import { compileCheck } from '../lib/values/validation.ts'
 import type { Definition, NamedResource } from './definition.ts'
 import { discardedName } from './event-schemas.ts'
 import { type EventVersion, typeOf, type Writing, writingsOf } from './event-versions.ts'
 import { valuesOf } from './filter-values.ts'
 import { documentsOf } from './shown-documents.ts'
 import { comesBack } from './state-codec.ts'
-import type { AnyEvent, EventType } from './stream.ts'
 
 type Problems = Generator<string>
 

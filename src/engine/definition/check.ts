@@ -1,15 +1,15 @@
 import type { TSchema } from 'typebox'
-import { commandNames } from '../lib/command-names.ts'
-import { messageOf } from '../lib/errors.ts'
-import { titleOf } from '../lib/named-schemas.ts'
-import { operatingScope } from '../lib/operating-scope.ts'
-import { compileCheck } from '../lib/validation.ts'
+import type { CommandRoute, Texts } from '../door/service.ts'
+import { stateBounds } from '../door/stream.ts'
+import { messageOf } from '../lib/errors/errors.ts'
+import { commandNames } from '../lib/operating/command-names.ts'
+import { operatingScope } from '../lib/operating/operating-scope.ts'
+import { titleOf } from '../lib/values/named-schemas.ts'
+import { compileCheck } from '../lib/values/validation.ts'
 import { isTextSet } from '../read-models/document.ts'
 import { eventsIn } from './check-events.ts'
 import { type Definition, DefinitionError, type NamedResource } from './definition.ts'
 import { valuesOf } from './filter-values.ts'
-import type { CommandRoute, Texts } from './service.ts'
-import { stateBounds } from './stream.ts'
 
 type Problems = Generator<string>
 

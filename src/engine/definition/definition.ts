@@ -1,10 +1,10 @@
+import { type ErrorTable, errorTable } from '../door/errors.ts'
+import type { Resource, Service } from '../door/service.ts'
+import type { AnyEvent, Stream } from '../door/stream.ts'
 import { storedLayout } from '../read-models/document.ts'
-import { type ErrorTable, errorTable } from './errors.ts'
 import { type EventCodec, eventCodec } from './event-codec.ts'
 import { type EventSchema, eventSchemas } from './event-schemas.ts'
-import type { Resource, Service } from './service.ts'
 import { type StateCodec, stateCodec } from './state-codec.ts'
-import type { AnyEvent, Stream } from './stream.ts'
 
 /** A kind of stream, and how its events and states are written and read. */
 export interface StreamDefinition<State = unknown, Command = unknown, Event extends AnyEvent = AnyEvent> {

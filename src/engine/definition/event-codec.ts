@@ -1,13 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Static } from 'typebox'
+import type { AnyEvent, EventType, Stream } from '../door/stream.ts'
 import { eventTime } from '../lib/clock.ts'
-import { messageOf, ServiceError } from '../lib/errors.ts'
-import { compileCheck } from '../lib/validation.ts'
+import { messageOf, ServiceError } from '../lib/errors/errors.ts'
+import { compileCheck } from '../lib/values/validation.ts'
 import type { NewRecord, Offset } from '../log/event-log.ts'
 import { type CloudEvent, writeCloudEvent } from '../log/record-codec.ts'
 import { discardedName, EventDiscardedData } from './event-schemas.ts'
 import { type EventVersion, typeOf, versionsOf, writingsOf } from './event-versions.ts'
-import type { AnyEvent, EventType, Stream } from './stream.ts'
 
 /** What an event has besides what it says. */
 export interface EventContext {

@@ -1,5 +1,5 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import { ruleKeyword } from '../lib/problem-words.ts'
+import { ruleKeyword } from '../lib/values/problem-words.ts'
 import { type EventVersion, typeOf } from './event-versions.ts'
 
 /** The engine's own event: an operator's decision to leave out an event that could not be applied. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
-import { exactJson, parseExactJson } from '../lib/exact-json.ts'
-import { compileCheck } from '../lib/validation.ts'
+import type { AnyEvent, EventType, ExamplePlace } from '../door/stream.ts'
+import { exactJson, parseExactJson } from '../lib/values/exact-json.ts'
+import { compileCheck } from '../lib/values/validation.ts'
 import { type DataReader, quickReader } from './quick-reader.ts'
-import type { AnyEvent, EventType, ExamplePlace } from './stream.ts'
 
 /** One version of an event: what the log may have under its type. */
 export interface EventVersion<Event = AnyEvent> {

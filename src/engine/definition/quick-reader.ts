@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { formats } from '../lib/formats.ts'
+import { formats } from '../lib/values/formats.ts'
 
 /**
  * The object in JSON text, if the schema accepts it and the text is plain: all members in the order of the schema, without

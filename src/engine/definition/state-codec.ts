@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { exactJson, parseExactJson } from '../lib/exact-json.ts'
-import type { Stream } from './stream.ts'
+import type { Stream } from '../door/stream.ts'
+import { exactJson, parseExactJson } from '../lib/values/exact-json.ts'
 
 /** How the state of a stream is stored: behind the document that shows the stream, which has a part of it or nothing. */
 export interface StateCodec<State> {

@@ -1,5 +1,5 @@
 import { timeOfDay } from '../lib/clock.ts'
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import type { EventLog, Offset, Position } from '../log/event-log.ts'
 import { RecordGoneError, readBefore } from '../log/read-at.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'

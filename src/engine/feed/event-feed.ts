@@ -1,4 +1,4 @@
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import type { EventLog, Position } from '../log/event-log.ts'
 import { RecordGoneError } from '../log/read-at.ts'
 import { eventText } from '../log/record-codec.ts'

@@ -1,4 +1,4 @@
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog, LogRecord, Offset } from '../log/event-log.ts'
 import { readAt } from '../log/read-at.ts'

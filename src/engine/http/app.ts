@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { errorTable } from '../definition/errors.ts'
-import type { Tracing } from '../lib/tracing.ts'
+import { errorTable } from '../door/errors.ts'
+import type { Tracing } from '../lib/operating/tracing.ts'
 import { addDocs } from './documents/docs.ts'
 import { requireApiKey } from './guards/auth.ts'
 import { type KeyLimits, limitRequests } from './guards/key-limits.ts'
@@ -15,7 +15,7 @@ import { loggedPath, messageProblem } from './values/messages.ts'
 import { readOnlyJson } from './values/request-values.ts'
 import type { ConnectionLimits } from './wire/connections.ts'
 import { preflightAnswer } from './wire/cors.ts'
-import { isKnownPath, notFound, replyWithError } from './wire/error-replies.ts'
+import { isKnownPath, noSuchRoute, replyWithError } from './wire/error-replies.ts'
 import { clientAddress } from './wire/networks.ts'
 import { logRefusedRequests } from './wire/refused-requests.ts'
 import { newServer, type ServerOptions } from './wire/server.ts'
@@ -115,7 +115,7 @@ function newApp(
     const preflight = preflightAnswer(options.corsOrigins, request.raw)
     if (preflight !== undefined) return void reply.code(204).headers(preflight).send()
     // Not by `done`: a route that the router took for this one adds its headers to errors.
-    if (!isKnown) return void replyWithError(notFound(request, reply), request, reply)
+    if (!isKnown) return void replyWithError(noSuchRoute(request, reply), request, reply)
     done()
   })
   return app

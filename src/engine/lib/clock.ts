@@ -1,4 +1,4 @@
-import { ServiceError } from './errors.ts'
+import { ServiceError } from './errors/errors.ts'
 
 /**
  * The time of day, for people and for data that outlive the process. It jumps when somebody sets the clock, so

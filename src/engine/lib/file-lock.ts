@@ -2,7 +2,7 @@ import { closeSync, fchmodSync, fchownSync, fstatSync, lstatSync, openSync, stat
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from './durable-files.ts'
-import { withSqliteReason } from './file-errors.ts'
+import { withSqliteReason } from './errors/file-errors.ts'
 
 const sqliteBusy = 5
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { ServiceError } from './errors.ts'
+import { ServiceError } from './errors/errors.ts'
 
 interface RetryOptions {
   readonly logger: Logger

@@ -1,4 +1,4 @@
-import type { Warning } from '../lib/warning.ts'
+import type { Warning } from '../lib/operating/warning.ts'
 
 /** The place of a record in its partition: 0 or more, below 2^53. */
 export type Offset = number

@@ -1,4 +1,4 @@
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 
 /** Surely not appended, now or later. */
 export function unavailable(cause: unknown): ServiceError {

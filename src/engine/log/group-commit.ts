@@ -1,5 +1,5 @@
 import { Distribution } from '../lib/distribution.ts'
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import type { EventLog, NewRecord, Position } from './event-log.ts'
 import { notSentInTime, outcomeUnknown } from './failures.ts'
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import type { EventLog, LogRecord, Offset } from './event-log.ts'
 
 /** Records that are not far from each other are read together with those between them. */

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../lib/exact-json.ts'
+import { parseExactJson } from '../lib/values/exact-json.ts'
 import type { NewRecord } from './event-log.ts'
 
 /** CloudEvents 1.0 in structured JSON mode: the part that this service reads (docs/events.md). */

@@ -1,4 +1,4 @@
-import { noReadModels } from '../lib/errors.ts'
+import { noReadModels } from '../lib/errors/errors.ts'
 import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { Stores } from '../read-models/shards.ts'
 

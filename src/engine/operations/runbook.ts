@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Definition } from '../definition/definition.ts'
 import { withArticle } from '../definition/words.ts'
-import { ownCommand } from '../lib/own-command.ts'
+import { ownCommand } from '../lib/operating/own-command.ts'
 
 /** What the engine refers to in the page; a test finds each there. */
 export const runbookHeadings = [

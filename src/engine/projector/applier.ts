@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { timeOfDay } from '../lib/clock.ts'
-import type { Tracing } from '../lib/tracing.ts'
+import type { Tracing } from '../lib/operating/tracing.ts'
 import type { Offset, RecordBatch } from '../log/event-log.ts'
 import { DamagedError } from '../read-models/damaged.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'

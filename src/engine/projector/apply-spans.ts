@@ -1,4 +1,4 @@
-import { readSpanContext, type Tracing } from '../lib/tracing.ts'
+import { readSpanContext, type Tracing } from '../lib/operating/tracing.ts'
 import type { Offset } from '../log/event-log.ts'
 import type { ReadBatch } from '../rule/classify.ts'
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../lib/errors.ts'
+import { messageOf } from '../lib/errors/errors.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import type { EventLog, Offset } from '../log/event-log.ts'
 import type { Checkpoints, Look } from '../read-models/ports/generations.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { SummedUp } from '../lib/summed-up.ts'
+import { SummedUp } from '../lib/operating/summed-up.ts'
 import type { Offset } from '../log/event-log.ts'
 import type { Checkpoint } from '../read-models/stored-texts.ts'
 

@@ -1,7 +1,7 @@
 import { byId } from './by-id.ts'
 import { DamagedError, quoted } from './damaged.ts'
 import type { PartitionState } from './ports/projection.ts'
-import type { FoundDocument, Proof, StoredStream, StreamQuery } from './ports/reads.ts'
+import type { FoundJson, Proof, StoredStream, StreamQuery } from './ports/reads.ts'
 import { type FoundRow, lacksRow } from './row-place.ts'
 import {
   decodeIdempotencyRecord,
@@ -16,7 +16,7 @@ import { chunksFor, entriesIn, hasItsEntries } from './stream-history.ts'
 /** The texts that a store has for a query; undefined where it has none, or none was requested. */
 export interface FoundTexts extends FoundRow {
   /** The requested document. */
-  readonly document?: FoundDocument | undefined
+  readonly document?: FoundJson | undefined
   readonly parked?: string | undefined
   readonly record?: string | undefined
   /** The chunk of the stream's history with this number. */

@@ -1,6 +1,6 @@
 import { DamagedError, quoted } from './damaged.ts'
 import type { DocumentId, StoredDocument } from './document.ts'
-import type { FoundDocument } from './ports/reads.ts'
+import type { FoundJson } from './ports/reads.ts'
 import { rowsMark } from './row-place.ts'
 import { checkRow } from './stored-texts.ts'
 
@@ -28,7 +28,7 @@ function endsAt(text: string, place: number): boolean {
  * it shows the stream of its id, unless a row is behind it or said to be in `rows`. To parse it would take three times as
  * long: what is wrong in between is for `verify` to find, which compares it with the log.
  */
-export function provenDocument(document: DocumentId, { json, behind }: DocumentText, home: string): FoundDocument {
+export function provenDocument(document: DocumentId, { json, behind }: DocumentText, home: string): FoundJson {
   checkText(document, json)
   if (document.collection !== home) return { json, stream: behind }
   const stream = String(document.id)

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog, Position } from '../log/event-log.ts'
 import { AppliedPositions } from './applied-positions.ts'

@@ -1,4 +1,4 @@
-import { ServiceError } from '../lib/errors.ts'
+import { ServiceError } from '../lib/errors/errors.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import type { Generations, Look, ProgressListener } from './ports/generations.ts'
 

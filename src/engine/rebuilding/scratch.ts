@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { OutOfReachError, ServiceError } from '../lib/errors.ts'
+import { OutOfReachError, ServiceError } from '../lib/errors/errors.ts'
 import { retry } from '../lib/retry.ts'
 import type { Offset } from '../log/event-log.ts'
 import type { Checkpoints } from '../read-models/ports/generations.ts'

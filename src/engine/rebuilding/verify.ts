@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { noReadModels } from '../lib/errors.ts'
+import { noReadModels } from '../lib/errors/errors.ts'
 import { retry } from '../lib/retry.ts'
 import { DamagedError } from '../read-models/damaged.ts'
 import { textSets } from '../read-models/document.ts'

@@ -1,6 +1,6 @@
 import type { ShownDocument } from '../definition/shown-documents.ts'
-import type { AnyEvent } from '../definition/stream.ts'
-import { IdTakenError } from '../lib/errors.ts'
+import type { AnyEvent } from '../door/stream.ts'
+import { IdTakenError } from '../lib/errors/errors.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import { encodeEntry } from '../read-models/stored-texts.ts'
 import type { Rules } from './rules.ts'

@@ -1,5 +1,5 @@
-import type { AnyEvent } from '../definition/stream.ts'
-import { IdTakenError, messageOf } from '../lib/errors.ts'
+import type { AnyEvent } from '../door/stream.ts'
+import { IdTakenError, messageOf } from '../lib/errors/errors.ts'
 import type { LogRecord, Offset, RecordBatch } from '../log/event-log.ts'
 import { recordIdentity } from '../log/record-identity.ts'
 import type { Batch } from '../read-models/ports/projection.ts'

@@ -1,5 +1,5 @@
 import type { StreamDefinition } from '../definition/definition.ts'
-import type { AnyEvent } from '../definition/stream.ts'
+import type { AnyEvent } from '../door/stream.ts'
 import type { EventLog } from '../log/event-log.ts'
 
 /** What interpreting a record needs. Whoever only passes it on need not know State and Event. */

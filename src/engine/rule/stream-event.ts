@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Decoded } from '../definition/event-codec.ts'
-import type { AnyEvent } from '../definition/stream.ts'
+import type { AnyEvent } from '../door/stream.ts'
 import type { LogRecord, Offset } from '../log/event-log.ts'
 import { readCloudEvent } from '../log/record-codec.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'

@@ -1,6 +1,6 @@
 import type { StreamDefinition } from '../definition/definition.ts'
 import { documentsOf, type Shown, type ShownDocument } from '../definition/shown-documents.ts'
-import { type AnyEvent, type Recorded, stateBounds } from '../definition/stream.ts'
+import { type AnyEvent, type Recorded, stateBounds } from '../door/stream.ts'
 import { DamagedError, quoted } from '../read-models/damaged.ts'
 import type { DocumentId, StoredDocument } from '../read-models/document.ts'
 import type { DocumentChange } from '../read-models/ports/projection.ts'

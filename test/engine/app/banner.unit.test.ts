@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { expect, it } from 'vitest'
 import { banner } from '../../../src/engine/app/banner.ts'
-import { ownCommand } from '../../../src/engine/lib/own-command.ts'
+import { ownCommand } from '../../../src/engine/lib/operating/own-command.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const url = 'http://127.0.0.1:3000'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/engine/app/config.ts'
-import { ConfigError } from '../../../src/engine/app/environment.ts'
+import { ConfigError } from '../../../src/engine/app/variables.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'theatre-config-'))

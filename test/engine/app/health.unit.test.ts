@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type HealthOptions, serviceHealth } from '../../../src/engine/app/health.ts'
 import type { ReadStatus } from '../../../src/engine/app/shards.ts'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
-import type { Warning } from '../../../src/engine/lib/warning.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
+import type { Warning } from '../../../src/engine/lib/operating/warning.ts'
 import type { Lag } from '../../../src/engine/projector/lag-meter.ts'
 import { startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
 

@@ -12,11 +12,11 @@ import {
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readConfig } from '../../../src/engine/app/config.ts'
-import { type Service, startService } from '../../../src/engine/app/service.ts'
+import { type RunningService, startService } from '../../../src/engine/app/service.ts'
 import { EventWriter } from '../../../src/engine/commands/event-writer.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
-import { Tracing } from '../../../src/engine/lib/tracing.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
+import { Tracing } from '../../../src/engine/lib/operating/tracing.ts'
 import { traceApplied } from '../../../src/engine/projector/apply-spans.ts'
 import { readEvent } from '../../../src/engine/rule/stream-event.ts'
 import { StreamState } from '../../../src/engine/rule/stream-state.ts'
@@ -28,7 +28,7 @@ import { theatre } from '../theatre/theatre.ts'
 
 const exporter = new InMemorySpanExporter()
 const DATA_DIR = mkdtempSync(join(tmpdir(), 'theatre-tracing-'))
-let service: Service
+let service: RunningService
 let client: Client
 beforeAll(async () => {
   expect(Tracing.find('theatre', undefined)).toBeUndefined() // no SDK yet

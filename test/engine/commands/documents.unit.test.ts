@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { bookingDocument } from '../theatre/seats.ts'
 import { theatre } from '../theatre/theatre.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { IdAllocator, leftoversMax } from '../../../src/engine/commands/id-allocator.ts'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { unseenBlocks } from './unseen-blocks.ts'
 
 /** Blocks as a log hands them out, shared by any number of processes. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { issueKey, revokeKey } from '../../../src/engine/keys/api-keys.ts'
+import { issueKey, revokeKey } from '../../../src/engine/api-keys/api-keys.ts'
 import { type Refused, useTheatre } from './console-theatre.ts'
 
 const { ask, issue, keyFile } = useTheatre()

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { issueKey } from '../../../src/engine/api-keys/api-keys.ts'
 import { readConfig } from '../../../src/engine/app/config.ts'
-import { type Service, startService } from '../../../src/engine/app/service.ts'
-import { issueKey } from '../../../src/engine/keys/api-keys.ts'
+import { type RunningService, startService } from '../../../src/engine/app/service.ts'
 import { openSqliteEventLog } from '../../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { theatre } from '../theatre/theatre.ts'
 
@@ -28,7 +28,7 @@ export function useTheatre(settings: NodeJS.ProcessEnv = {}) {
     issueKey(keyFile, { service: 'theatre', name, ...(scopes && { scopes }) }, new Date())
   const lines: string[] = []
   const { key: operator } = issue('operator', ['read', 'write', 'bookings', 'operate'])
-  let service: Service
+  let service: RunningService
   let seatId: number
 
   beforeAll(async () => {

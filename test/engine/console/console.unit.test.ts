@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type EventSources, tellEvent } from '../../../src/engine/console/one-event.ts'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { runbookHeadings } from '../../../src/engine/operations/runbook.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { theatre } from '../theatre/theatre.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { errorTable, type OwnErrors } from '../../../src/engine/definition/errors.ts'
-import { engineErrors } from '../../../src/engine/lib/engine-errors.ts'
+import { errorTable, type OwnErrors } from '../../../src/engine/door/errors.ts'
+import { engineErrors } from '../../../src/engine/lib/errors/engine-errors.ts'
 
 const lent = { status: 409, retry: 'no', meaning: 'Somebody has it.' } as const
 const own: OwnErrors = { book_is_lent: lent, unknown_book: { ...lent, status: 422 } }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EngineErrorCode } from '../../../src/engine/lib/engine-errors.ts'
+import type { EngineErrorCode } from '../../../src/engine/lib/errors/engine-errors.ts'
 import { authorization, expectError, testServer } from './fake-services.ts'
 
 const server = testServer()

@@ -1,7 +1,7 @@
 import type { Level } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { errorsPage } from '../../../src/engine/http/documents/errors-page.ts'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { expectError, fakeTheatre, openApp, openServer, testServer } from './fake-services.ts'

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readTokens, writeCursor, writeToken } from '../../../src/engine/http/values/tokens.ts'
 import { Connections } from '../../../src/engine/http/wire/connections.ts'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { adjustableClock } from '../rebuilding/rebuilding.ts'
 import {

@@ -4,7 +4,7 @@ import { cursorForm, requestHeaders } from '../../../src/engine/http/documents/h
 import { readConditions, tagOf } from '../../../src/engine/http/values/conditions.ts'
 import { readIdempotencyKey } from '../../../src/engine/http/values/headers.ts'
 import { readCursor, readTokens, writeCursor, writeToken } from '../../../src/engine/http/values/tokens.ts'
-import { compileCheck } from '../../../src/engine/lib/validation.ts'
+import { compileCheck } from '../../../src/engine/lib/values/validation.ts'
 import { tokenScope } from './fake-services.ts'
 
 const { 'Idempotency-Key': key } = requestHeaders.idempotencyKey('')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { exactInteger, parseExactJson } from '../../../src/engine/lib/exact-json.ts'
+import { exactInteger, parseExactJson } from '../../../src/engine/lib/values/exact-json.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
 
 /** Every form of a JSON number (RFC 8259 section 6), with zeros at the end of fractions. */

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { toldOf } from '../../../src/engine/lib/file-errors.ts'
+import { toldOf } from '../../../src/engine/lib/errors/file-errors.ts'
 import { lockFile } from '../../../src/engine/lib/file-lock.ts'
 import { openSqliteEventLog } from '../../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { openFile } from '../../../src/engine/read-models/sqlite/sqlite-tables.ts'

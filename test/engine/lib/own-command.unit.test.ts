@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ownCommand } from '../../../src/engine/lib/own-command.ts'
+import { ownCommand } from '../../../src/engine/lib/operating/own-command.ts'
 
 const argv = ['/bin/node', '/app/theatre/main.ts']
 const npm = {

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { retry } from '../../../src/engine/lib/retry.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { adjustableClock } from '../rebuilding/rebuilding.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
-import { SummedUp } from '../../../src/engine/lib/summed-up.ts'
+import { SummedUp } from '../../../src/engine/lib/operating/summed-up.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv'
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { Int64Schema } from '../../../src/engine/lib/int64.ts'
-import { compileCheck } from '../../../src/engine/lib/validation.ts'
+import { Int64Schema } from '../../../src/engine/lib/values/int64.ts'
+import { compileCheck } from '../../../src/engine/lib/values/validation.ts'
 import { NewSeatSchema, SeatSchema } from '../theatre/seats.ts'
 
 const valid = { name: 'A12', rowId: 7 }

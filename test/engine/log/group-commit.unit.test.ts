@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { NewRecord } from '../../../src/engine/log/event-log.ts'
 import { GroupCommit, type GroupCommitLimits } from '../../../src/engine/log/group-commit.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import kafkajs from 'kafkajs'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
-import { processName } from '../../../src/engine/lib/process-name.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
+import { processName } from '../../../src/engine/lib/operating/process-name.ts'
 import type {
   EventLog,
   LogRecord,

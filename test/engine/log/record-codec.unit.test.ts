@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { eventExamples } from '../../../src/engine/definition/event-examples.ts'
-import { parseExactJson } from '../../../src/engine/lib/exact-json.ts'
+import { parseExactJson } from '../../../src/engine/lib/values/exact-json.ts'
 import { readCloudEvent, recordValueMax } from '../../../src/engine/log/record-codec.ts'
 import { edited } from '../../lib/edited-text.ts'
 import { theatre } from '../theatre/theatre.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { type Lag, LagHistory, LagMeter } from '../../../src/engine/projector/lag-meter.ts'
 import type { Look as StoreLook } from '../../../src/engine/read-models/ports/generations.ts'
 import { startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'

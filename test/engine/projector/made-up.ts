@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { defineStream, type StreamDefinition } from '../../../src/engine/definition/definition.ts'
-import type { Document } from '../../../src/engine/definition/stream.ts'
+import type { Document } from '../../../src/engine/door/stream.ts'
 import { homeIdOf } from '../../../src/engine/read-models/stored-texts.ts'
 import { type AnyRecord, record } from './records.ts'
 

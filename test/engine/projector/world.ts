@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished } from 'vitest'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { openSqliteEventLog } from '../../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { Projector, type ProjectorOptions } from '../../../src/engine/projector/projector.ts'

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { byId } from '../../../src/engine/read-models/by-id.ts'
 import { DamagedError } from '../../../src/engine/read-models/damaged.ts'
 import {

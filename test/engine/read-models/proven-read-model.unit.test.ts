@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { DamagedError } from '../../../src/engine/read-models/damaged.ts'
 import type { Look } from '../../../src/engine/read-models/ports/generations.ts'
 import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { openProven, ScriptedStore, someTurns } from './scripted-store.ts'
 

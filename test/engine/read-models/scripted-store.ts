@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, vi } from 'vitest'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { DocumentId } from '../../../src/engine/read-models/document.ts'
 import type {
   ActiveGeneration,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { type LogRecord, type Offset, type ReadRecords, readMax } from '../../../src/engine/log/event-log.ts'
 import { Replay } from '../../../src/engine/rebuilding/replay.ts'
 import { logger } from '../projector/projecting.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { noReadModels, ServiceError } from '../../../src/engine/lib/errors.ts'
+import { noReadModels, ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { everything } from '../projector/projecting.ts'
 import { discard, newerEvent } from '../projector/records.ts'

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { EventLog, Offset, Subscription } from '../../../src/engine/log/event-log.ts'
 import { withMethods } from '../../engine/projector/world.ts'
 import type { Wire } from './wire.ts'

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { Listeners } from '../../../src/engine/read-models/listeners.ts'
 import type { ReadModelStore } from '../../../src/engine/read-models/ports/store.ts'
 import { carried } from '../../engine/projector/world.ts'

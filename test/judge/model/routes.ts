@@ -3,7 +3,7 @@ import { addCommandRoutes } from '../../../src/engine/http/routes/command-routes
 import { addEventRoutes } from '../../../src/engine/http/routes/events.ts'
 import type { RouteServices } from '../../../src/engine/http/routes/resource.ts'
 import { addResourceRoutes } from '../../../src/engine/http/routes/resource-routes.ts'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { petstore } from '../../store/petstore.ts'
 
 type Handler = (request: object, reply: Reply) => Promise<unknown>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ServiceError } from '../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { RebuildError } from '../../../src/engine/rebuilding/rebuild.ts'
 import { partitionsOf } from '../../engine/log/contract/fixture.ts'

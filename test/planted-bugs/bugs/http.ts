@@ -15,7 +15,7 @@ export const httpBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a long number that is none becomes one',
-    file: 'src/engine/lib/exact-json.ts',
+    file: 'src/engine/lib/values/exact-json.ts',
     text: 'String.raw`(?<![\\w.+-])-?(?:0|[1-9]\\d*)',
     becomes: 'String.raw`-?(?:0|[1-9]\\d*)',
     caughtBy: {

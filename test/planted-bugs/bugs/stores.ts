@@ -105,14 +105,14 @@ export const storeBugs: readonly PlantedBug[] = [
       snapshot = decodeSnapshot(active, fields)
       lastState = state
     }
-    const isWhole = ({ set }: Lookup) => completeness[sets.indexOf(set)] === '1'`,
+    const isWhole = ({ set }: SetLookup) => completeness[sets.indexOf(set)] === '1'`,
     becomes: `    const isUnchanged = state === lastState
     if (!isUnchanged) {
       const [active = '', ...fields] = state.split('\\0')
       snapshot = decodeSnapshot(active, fields)
       lastState = state
     }
-    const isWhole = ({ set }: Lookup) => isUnchanged || completeness[sets.indexOf(set)] === '1'`,
+    const isWhole = ({ set }: SetLookup) => isUnchanged || completeness[sets.indexOf(set)] === '1'`,
     caughtBy: {
       file: 'test/engine/read-models/redis/redis-group-proof.unit.test.ts',
       title: 'each answer is as complete as its own sets were, though nothing was written between two',

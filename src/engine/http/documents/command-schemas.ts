@@ -1,8 +1,8 @@
 import type { FastifySchema } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Definition, NamedResource } from '../../definition/definition.ts'
-import type { CommandRoute } from '../../definition/service.ts'
-import { parseExactJson } from '../../lib/exact-json.ts'
+import type { CommandRoute } from '../../door/service.ts'
+import { parseExactJson } from '../../lib/values/exact-json.ts'
 import { patchTypes, unsupportedType } from '../values/request-values.ts'
 import * as fields from './header-schemas.ts'
 import * as doc from './schema-parts.ts'
@@ -51,7 +51,7 @@ function created({ on, texts, key, body }: Route, { noun, path, schema, example 
   const first = key && parseExactJson(key.again({ id: doc.idOf(example), time: exampleTime }, asked))
   return {
     201: doc.answer(texts.answer ?? `The new ${noun}`, schema, first ?? example, headers),
-    504: doc.outcomeUnknown(noun, on === 'new' ? {} : fields.location(`${noun} that may exist`, address)),
+    504: doc.outcomeUnknownAnswer(noun, on === 'new' ? {} : fields.location(`${noun} that may exist`, address)),
   }
 }
 
@@ -70,12 +70,12 @@ function changed({ method, texts }: Route, { noun, schema, example }: NamedResou
   }
   return {
     ...(method === 'DELETE' ? { 204: removed } : { 200: shown }),
-    404: doc.notFound(noun, doc.idOf(example)),
+    404: doc.notFoundAnswer(noun, doc.idOf(example)),
     412: doc.error(`The ${noun} is not in a state that \`If-Match\` names`, 'precondition_failed', isOther),
     ...(method === 'PATCH'
       ? { 415: { ...unsupported, headers: { ...unsupported.headers, 'Accept-Patch': accepted } } }
       : {}),
-    504: doc.outcomeUnknown('change'),
+    504: doc.outcomeUnknownAnswer('change'),
   }
 }
 

@@ -1,5 +1,5 @@
-import type { ErrorTable } from '../../definition/errors.ts'
-import type { ErrorFacts } from '../../lib/engine-errors.ts'
+import type { ErrorTable } from '../../door/errors.ts'
+import type { ErrorFacts } from '../../lib/errors/engine-errors.ts'
 
 /** The error table as a page, with an anchor for each code. */
 export function errorsPage(title: string, errors: ErrorTable): string {

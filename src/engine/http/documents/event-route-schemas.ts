@@ -3,8 +3,8 @@ import { type TSchema, Type } from 'typebox'
 import type { Definition } from '../../definition/definition.ts'
 import { discardedName, type EventSchema, namedEvents } from '../../definition/event-schemas.ts'
 import { listed, withArticle } from '../../definition/words.ts'
-import { Int64Schema } from '../../lib/int64.ts'
-import { titledIn, titleOf } from '../../lib/named-schemas.ts'
+import { Int64Schema } from '../../lib/values/int64.ts'
+import { titledIn, titleOf } from '../../lib/values/named-schemas.ts'
 import { shownSchema } from '../values/shown-event.ts'
 import * as fields from './header-schemas.ts'
 import * as doc from './schema-parts.ts'
@@ -71,7 +71,7 @@ export function historySchema(definition: Definition): FastifySchema {
       ...doc.anyOperation,
       200: doc.answer(`The events of the ${home.noun}`, all, [exampleOf(definition)], fields.pageHeaders),
       400: doc.invalid('query: limit must be at most 100'),
-      404: doc.notFound(home.noun, doc.idOf(home.example)),
+      404: doc.notFoundAnswer(home.noun, doc.idOf(home.example)),
       503: unavailable,
     },
   } as FastifySchema

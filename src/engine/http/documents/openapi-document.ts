@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import Fastify, { type RouteOptions } from 'fastify'
 import type { Definition } from '../../definition/definition.ts'
-import { referringTo, titledIn, titleOf } from '../../lib/named-schemas.ts'
+import { referringTo, titledIn, titleOf } from '../../lib/values/named-schemas.ts'
 import { eventsTag, namedEventSchemas } from './event-route-schemas.ts'
 import { cursorForm } from './header-schemas.ts'
 import { ErrorCodeSchema, ErrorSchema, listSchema } from './schema-parts.ts'

@@ -1,10 +1,10 @@
 import { type TProperties, Type } from 'typebox'
 import type { NamedResource } from '../../definition/definition.ts'
-import { notFoundCode, notFoundError } from '../../definition/errors.ts'
-import type { Resource, Texts } from '../../definition/service.ts'
-import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../../lib/engine-errors.ts'
-import { Int64Schema } from '../../lib/int64.ts'
-import { titleOf } from '../../lib/named-schemas.ts'
+import { notFoundCode, notFoundError } from '../../door/errors.ts'
+import type { Resource, Texts } from '../../door/service.ts'
+import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../../lib/errors/engine-errors.ts'
+import { Int64Schema } from '../../lib/values/int64.ts'
+import { titleOf } from '../../lib/values/named-schemas.ts'
 import { unsupportedType } from '../values/request-values.ts'
 import { challenge, header, headers, pageHeaders, requestHeaders, retryAfter, taggedHeaders } from './header-schemas.ts'
 
@@ -42,7 +42,7 @@ export function errorsOf<Code extends string>(table: Readonly<Record<Code, Pick<
 }
 export const error = errorsOf(engineErrors)
 
-export function notFound(noun: string, id: number): Answer {
+export function notFoundAnswer(noun: string, id: number): Answer {
   const code = notFoundCode(noun)
   return errorsOf({ [code]: notFoundError(noun) })(`No such ${noun}`, code, `There is no ${noun} ${id}.`)
 }
@@ -52,7 +52,7 @@ export const unavailable = (code: EngineErrorCode, message: string) =>
 export const unreadable = unavailable('read_model_unavailable', 'The read model does not answer.')
 export const rebuilding = unavailable('read_model_rebuilding', 'The read model is being rebuilt.')
 export const invalid = (message: string) => error('Invalid request', 'invalid_request', message)
-export const outcomeUnknown = (what: string, headers: object = {}) =>
+export const outcomeUnknownAnswer = (what: string, headers: object = {}) =>
   error('Outcome unknown', 'append_outcome_unknown', `The ${what} may have been stored, or be stored later.`, headers)
 
 const lacking = 'This API key lacks the scope write.'
@@ -174,7 +174,7 @@ export function findSchema(resource: NamedResource) {
       200: answer(find.answer ?? `The requested ${called.one}`, schema, example, taggedHeaders),
       304: { type: 'null', description: 'The client already has the current state', headers: taggedHeaders }, // no body
       400: invalidId(resource),
-      404: notFound(noun, idOf(example)),
+      404: notFoundAnswer(noun, idOf(example)),
       503: rebuilding,
     },
   }

@@ -1,8 +1,8 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { KeyHolder } from '../../keys/key-ring.ts'
-import { ServiceError } from '../../lib/errors.ts'
-import { operatingScope } from '../../lib/operating-scope.ts'
+import type { KeyHolder } from '../../api-keys/key-ring.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
+import { operatingScope } from '../../lib/operating/operating-scope.ts'
 import { isRepeated } from '../values/messages.ts'
 import { connectionOf } from '../wire/connection.ts'
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ServiceError } from '../../lib/errors.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
 import { bodyLimit } from '../values/request-values.ts'
 import { holderOf } from './auth.ts'
 import type { RequestTurns } from './request-turns.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ServiceError } from '../../lib/errors.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
 import { jsonType } from '../wire/error-replies.ts'
 import { isLoopback } from '../wire/networks.ts'
 import type { Traffic } from '../wire/traffic.ts'

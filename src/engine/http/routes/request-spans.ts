@@ -1,6 +1,6 @@
 import { type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { readSpanContext, type Tracing, traceparentOf } from '../../lib/tracing.ts'
+import { readSpanContext, type Tracing, traceparentOf } from '../../lib/operating/tracing.ts'
 import { readTraceparent } from '../values/headers.ts'
 import { cut } from '../values/messages.ts'
 

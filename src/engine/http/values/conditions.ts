@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { ServiceError } from '../../lib/errors.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
 
 /** The tags that a condition names, without their quotes. Undefined without a condition. */
 type NamedTags = { readonly strong: readonly string[]; readonly weak: readonly string[] } | 'any' | undefined

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../../lib/errors.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
 
 /** `uri-host [":" port]` (RFC 9110 section 7.2), which may be empty. */
 const hostForm = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { ServiceError } from '../../lib/errors.ts'
-import { parseExactJson } from '../../lib/exact-json.ts'
-import { parseInt64 } from '../../lib/int64.ts'
-import { compileCheck } from '../../lib/validation.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
+import { parseExactJson } from '../../lib/values/exact-json.ts'
+import { parseInt64 } from '../../lib/values/int64.ts'
+import { compileCheck } from '../../lib/values/validation.ts'
 
 /** Bytes. Checked by Content-Length first, then counted while the body arrives. */
 export const bodyLimit = 16 * 1024

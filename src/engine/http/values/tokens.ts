@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { ServiceError } from '../../lib/errors.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
 import type { Offset, Position } from '../../log/event-log.ts'
 
 /**

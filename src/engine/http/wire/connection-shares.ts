@@ -1,4 +1,4 @@
-import type { KeyHolder } from '../../keys/key-ring.ts'
+import type { KeyHolder } from '../../api-keys/key-ring.ts'
 import type { Connection } from './connection.ts'
 
 /** Whoever has just connected is a stranger: with less, they would close each other's before their keys are read. */

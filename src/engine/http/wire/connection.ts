@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { KeyHolder } from '../../keys/key-ring.ts'
+import type { KeyHolder } from '../../api-keys/key-ring.ts'
 
 /** What Node counts of a socket: the bytes that it was given, and those of them that the system has not taken yet. */
 interface Handle {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import type { ErrorTable } from '../../definition/errors.ts'
-import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../../lib/engine-errors.ts'
-import { ServiceError } from '../../lib/errors.ts'
+import type { ErrorTable } from '../../door/errors.ts'
+import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../../lib/errors/engine-errors.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
 import { loggedPath } from '../values/messages.ts'
 import { patchTypes, unsupportedType } from '../values/request-values.ts'
 import { countError } from './traffic.ts'
@@ -29,10 +29,10 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
-export type Problem = readonly [EngineErrorCode, message: string]
+export type Refusal = readonly [EngineErrorCode, message: string]
 
 /** The answers for errors that Fastify and Node's HTTP parser raise about a request, by their codes. */
-const problemByCode = new Map<string, Problem>([
+const problemByCode = new Map<string, Refusal>([
   ['FST_ERR_BAD_URL', ['invalid_request', 'The URL is malformed.']],
   ['FST_ERR_MAX_PARAM_LENGTH', ['invalid_request', 'The path is too long.']],
   ['FST_ERR_CTP_BODY_TOO_LARGE', ['payload_too_large', 'The body is larger than 16 KiB.']],
@@ -49,7 +49,7 @@ const problemByCode = new Map<string, Problem>([
 ])
 
 /** What to answer to what Fastify or Node's HTTP parser raised about a request; undefined for anything else. */
-export function problemWith(raised: unknown, method = ''): Problem | undefined {
+export function problemWith(raised: unknown, method = ''): Refusal | undefined {
   const code = raised instanceof Error && 'code' in raised ? String(raised.code) : ''
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return ['unsupported_media_type', unsupportedType(method)]
   return problemByCode.get(code)
@@ -64,7 +64,7 @@ function toServiceError(raised: unknown, method: string, errors: ErrorTable): re
   return toProblem(raised, problemWith(raised, method))
 }
 
-const bug: Problem = ['internal_error', 'An unexpected error occurred.']
+const bug: Refusal = ['internal_error', 'An unexpected error occurred.']
 
 /** The client learns no details of a bug, and `cause` keeps them for the log. */
 function toProblem(cause: unknown, [code, message] = bug): readonly [ServiceError, ErrorFacts] {
@@ -132,7 +132,7 @@ function areGiven(params: Readonly<Record<string, string | undefined>>): boolean
 }
 
 /** 405 with Allow (RFC 9110 section 15.5.6) for a path that supports other methods, else 404. */
-export function notFound({ method, url, server }: FastifyRequest, reply: FastifyReply): ServiceError {
+export function noSuchRoute({ method, url, server }: FastifyRequest, reply: FastifyReply): ServiceError {
   const [path = ''] = url.split('?')
   const allowed = server.supportedMethods.filter((other) => {
     const route = server.findRoute({ method: other as HTTPMethods, url: path })

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 import { timeOfDay } from '../../lib/clock.ts'
-import { engineErrors } from '../../lib/engine-errors.ts'
+import { engineErrors } from '../../lib/errors/engine-errors.ts'
 import { connectionOf } from './connection.ts'
 import { anyPage } from './cors.ts'
-import { errorBody, helpLink, jsonType, type Problem, problemWith, securityHeaders } from './error-replies.ts'
+import { errorBody, helpLink, jsonType, problemWith, type Refusal, securityHeaders } from './error-replies.ts'
 import { STATUS_CODES } from './node-http.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -15,7 +15,7 @@ interface RawReplyOptions {
 
 /** The answers that have no response object, and so are sent as bytes, with all their headers. Those that are sent count. */
 export function rawReplies({ errorsPage, corsOrigins, traffic }: RawReplyOptions) {
-  function end(socket: Duplex, [code, message]: Problem, more: Readonly<Record<string, string>> = {}): void {
+  function end(socket: Duplex, [code, message]: Refusal, more: Readonly<Record<string, string>> = {}): void {
     const { status } = engineErrors[code]
     const body = errorBody({ code, message, status })
     const headers = {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { auditTo } from '../../lib/audit.ts'
-import type { EngineErrorCode } from '../../lib/engine-errors.ts'
-import { ServiceError } from '../../lib/errors.ts'
+import type { EngineErrorCode } from '../../lib/errors/engine-errors.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
+import { auditTo } from '../../lib/operating/audit.ts'
 import { clientAddress } from './networks.ts'
 
 /** Codes of requests refused because of who sends them, not what they ask for. */

@@ -4,7 +4,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, Server } fr
 import { Server as NetServer } from 'node:net'
 import { parse } from 'fast-querystring'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import type { ErrorTable } from '../../definition/errors.ts'
+import type { ErrorTable } from '../../door/errors.ts'
 import { asksForUpgrade, boundPieces, hasUnreadBody } from '../values/messages.ts'
 import { compileRequestCheck } from '../values/request-values.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'

@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs'
-import type { Warning } from '../../lib/warning.ts'
+import type { Warning } from '../../lib/operating/warning.ts'
 import { type FirstRecord, FirstRecords } from './first-records.ts'
 import type { FoundTopics } from './kafka-topics.ts'
 import { type LogIdentity, readIdentity, writeIdentity } from './log-identity.ts'

@@ -1,5 +1,5 @@
 import kafkajs, { type MemberDescription, type PartitionAssigner } from 'kafkajs'
-import { processName } from '../../lib/process-name.ts'
+import { processName } from '../../lib/operating/process-name.ts'
 
 // Node does not detect these names in the CommonJS module.
 const { AssignerProtocol, PartitionAssigners } = kafkajs

@@ -2,7 +2,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { type ISocketFactoryArgs, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs'
 import type { Logger } from 'pino'
-import { program } from '../../lib/release.ts'
+import { program } from '../../lib/operating/release.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset } from '../event-log.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
-import type { Warning } from '../../lib/warning.ts'
+import type { Warning } from '../../lib/operating/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type {
   EventLog,

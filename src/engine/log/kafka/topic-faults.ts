@@ -1,4 +1,4 @@
-import type { Warning } from '../../lib/warning.ts'
+import type { Warning } from '../../lib/operating/warning.ts'
 import {
   assignments,
   type FoundTopic,

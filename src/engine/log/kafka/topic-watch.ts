@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
 import type { Logger } from 'pino'
-import type { Warning } from '../../lib/warning.ts'
+import type { Warning } from '../../lib/operating/warning.ts'
 import type { KafkaConnection } from './kafka-client.ts'
 import type { LogPartOptions } from './log-part-options.ts'
 

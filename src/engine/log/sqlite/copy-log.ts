@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
-import { isDamagedFile, withSqliteReason } from '../../lib/file-errors.ts'
+import { isDamagedFile, withSqliteReason } from '../../lib/errors/file-errors.ts'
 import { type Offset, readMax } from '../event-log.ts'
 import { damageIn } from './damage.ts'
 import { openLogFile } from './log-file.ts'

@@ -1,4 +1,4 @@
-import { isDamagedFile } from '../../lib/file-errors.ts'
+import { isDamagedFile } from '../../lib/errors/file-errors.ts'
 import type { Offset } from '../event-log.ts'
 
 /** The log is not as it was written, from `offset` on. */

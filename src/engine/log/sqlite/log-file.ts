@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { withSqliteReason } from '../../lib/file-errors.ts'
+import { withSqliteReason } from '../../lib/errors/file-errors.ts'
 
 const schemaVersion = 1
 /** How long an append waits for the append of another process, blocking this process. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Logger } from 'pino'
-import { withSqliteReason } from '../../lib/file-errors.ts'
-import { processName } from '../../lib/process-name.ts'
+import { withSqliteReason } from '../../lib/errors/file-errors.ts'
+import { processName } from '../../lib/operating/process-name.ts'
 import type {
   EventLog,
   LogRecord,

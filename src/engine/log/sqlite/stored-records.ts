@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { isDamagedFile } from '../../lib/file-errors.ts'
+import { isDamagedFile } from '../../lib/errors/file-errors.ts'
 import type { LogRecord, NewRecord, Offset } from '../event-log.ts'
 import { DamagedLogError, damageIn, isBehindTheEnd, isGone, isNotTheLast } from './damage.ts'
 import { checksumOf, firstSeed, type RecordContent } from './record-checksum.ts'

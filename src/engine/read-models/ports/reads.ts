@@ -26,10 +26,10 @@ export interface Proof extends Snapshot {
 export interface Found {
   readonly proof: Proof
   /** Undefined if the document does not exist. */
-  readonly document: FoundDocument | undefined
+  readonly document: FoundJson | undefined
 }
 
-export interface FoundDocument {
+export interface FoundJson {
   readonly json: string
   /** The stream that shows it. */
   readonly stream: StreamId
@@ -70,7 +70,7 @@ export interface LoadedStream {
   /** Undefined if no event of the stream has taken effect or was discarded yet. */
   readonly row: StreamRow | undefined
   /** The requested document. */
-  readonly document: FoundDocument | undefined
+  readonly document: FoundJson | undefined
   /** Undefined if no event of the stream is parked. */
   readonly parked: ParkedStream | undefined
   /** The record of the key; undefined while the key is undecided. */

@@ -1,4 +1,4 @@
-import type { Warning } from '../../lib/warning.ts'
+import type { Warning } from '../../lib/operating/warning.ts'
 import type { Generations } from './generations.ts'
 import type { Inspection } from './inspection.ts'
 import type { ProjectionStore } from './projection.ts'

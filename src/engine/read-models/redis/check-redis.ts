@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { timeOfDay } from '../../lib/clock.ts'
-import { type Finding, failed, ok, warning } from '../../lib/finding.ts'
+import { type Finding, failed, ok, warning } from '../../lib/operating/finding.ts'
 import { evictionWarning, evicts } from './eviction.ts'
 import { address, ifTold } from './redis-calls.ts'
 import { connect, type RedisAccess, untilReady } from './redis-connection.ts'

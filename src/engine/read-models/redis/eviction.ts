@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import type { Warning } from '../../lib/warning.ts'
+import type { Warning } from '../../lib/operating/warning.ts'
 import { address, ifTold } from './redis-calls.ts'
 
 export const evicts = 'keys_can_be_evicted'

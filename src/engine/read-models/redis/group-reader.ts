@@ -1,4 +1,4 @@
-import { ServiceError } from '../../lib/errors.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
 import { FairQueue } from '../../lib/fair-queue.ts'
 import type { Proof } from '../ports/reads.ts'
 import type { Replies } from './redis-calls.ts'
@@ -6,7 +6,7 @@ import type { RedisKeys } from './redis-keys.ts'
 import { decodeSnapshot } from './stored.ts'
 
 /** One lookup that `read.lua` makes in a set. */
-export interface Lookup {
+export interface SetLookup {
   readonly what: 'member' | 'page' | 'any' | 'field' | 'owner'
   readonly set: string
   /** The id of a document, the id after which a page begins, or the first id; or a field. 0 for what is found of the owner. */
@@ -22,7 +22,7 @@ export interface Answer {
 }
 
 /** Makes all lookups at one moment. Where many wait, owners of API keys take turns; what has no owner counts as one. */
-export type GroupReader = (generation: string, lookups: readonly Lookup[], owner?: string) => Promise<Answer>
+export type GroupReader = (generation: string, lookups: readonly SetLookup[], owner?: string) => Promise<Answer>
 
 type Call = (keys: string[], args: string[]) => Promise<Replies['read']>
 
@@ -30,7 +30,7 @@ interface Asked {
   /** Milliseconds, by performance.now. */
   readonly at: number
   readonly generation: string
-  readonly lookups: readonly Lookup[]
+  readonly lookups: readonly SetLookup[]
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
 }
@@ -106,7 +106,7 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
       snapshot = decodeSnapshot(active, fields)
       lastState = state
     }
-    const isWhole = ({ set }: Lookup) => completeness[sets.indexOf(set)] === '1'
+    const isWhole = ({ set }: SetLookup) => completeness[sets.indexOf(set)] === '1'
     let at = 0
     for (const { lookups, resolve } of group) {
       const proof = { ...snapshot, isComplete: lookups.every(isWhole) }
@@ -129,7 +129,7 @@ export function groupReader(storeKeys: RedisKeys, call: Call): GroupReader {
 }
 
 /** KEYS and ARGV of `read.lua`, and the sets that it reads. */
-export function readArguments(storeKeys: RedisKeys, generation: string, lookups: readonly Lookup[]) {
+export function readArguments(storeKeys: RedisKeys, generation: string, lookups: readonly SetLookup[]) {
   const { checkpoints, sizes, set: keyOf } = storeKeys.generation(generation)
   const sets: string[] = []
   const texts: string[] = []

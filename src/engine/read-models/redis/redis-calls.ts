@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import type { Redis } from 'ioredis'
-import { ServiceError } from '../../lib/errors.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
 import { DamagedError, quoted } from '../damaged.ts'
 import { isOfAnotherType, isReply, withRemedy } from './redis-errors.ts'
 

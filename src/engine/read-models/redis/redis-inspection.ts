@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { DamagedError, numberIn, quoted } from '../damaged.ts'
 import { isTextSet } from '../document.ts'
 import { type Contents, type Inspection, type Size, scannedCharactersMax } from '../ports/inspection.ts'
-import { type Lookup, readArguments } from './group-reader.ts'
+import { readArguments, type SetLookup } from './group-reader.ts'
 import { answer, orNothing, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { decodeSnapshot, pairs, typeOf } from './stored.ts'
@@ -33,7 +33,7 @@ export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
     },
 
     async find(generation, set, ids) {
-      const lookups = ids.map((id): Lookup => {
+      const lookups = ids.map((id): SetLookup => {
         return isTextSet(set) ? { what: 'field', set, of: id } : { what: 'member', set, of: Number(id) }
       })
       const { keys: names, args } = readArguments(keys, generation, lookups)

@@ -1,12 +1,12 @@
 import { DamagedError } from '../damaged.ts'
 import { type DocumentId, type StoredDocument, setName } from '../document.ts'
 import { chunksToLoad, loadedStream } from '../loaded-stream.ts'
-import type { FoundDocument, StoredReads, StreamQuery } from '../ports/reads.ts'
+import type { FoundJson, StoredReads, StreamQuery } from '../ports/reads.ts'
 import { checkText, provenDocument, provenPage } from '../proven-document.ts'
 import { foundRow } from '../row-place.ts'
 import { homeIdOf, keyId, type StreamId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
-import type { GroupReader, Lookup } from './group-reader.ts'
+import type { GroupReader, SetLookup } from './group-reader.ts'
 import { decodeDocument, decodeShown } from './stored.ts'
 
 /** `member`: the entry of a document in a collection or an index. */
@@ -18,7 +18,7 @@ function jsonOf(document: DocumentId, member: string): string {
 
 /** `home`: the collection whose documents show the streams of the same id. */
 export function redisReads(read: GroupReader, home: string): StoredReads {
-  function documentOf({ collection, id }: DocumentId, member: string | null | undefined): FoundDocument | undefined {
+  function documentOf({ collection, id }: DocumentId, member: string | null | undefined): FoundJson | undefined {
     if (member === null || member === undefined) return undefined
     const document = { collection, id }
     return provenDocument(document, decodeDocument(document, member), home)
@@ -30,7 +30,7 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
   }
 
   /** Where to find what is stored of a stream; with the document alone its name is known only when that is found. */
-  function lookupsOf({ stream, document }: StreamQuery): readonly (Lookup | undefined)[] {
+  function lookupsOf({ stream, document }: StreamQuery): readonly (SetLookup | undefined)[] {
     if (stream === undefined && document === undefined) return []
     if (stream === undefined) return [home, 'rows', 'parked'].map((set) => ({ what: 'owner', set, of: 0 }))
     const id = homeIdOf(stream)
@@ -60,7 +60,7 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
         )
         return { proof, documents: documents.join(','), count: documents.length, last: undefined }
       }
-      const lookup: Lookup = { what: 'page', set, of: after, limit }
+      const lookup: SetLookup = { what: 'page', set, of: after, limit }
       const { proof, found } = await read(generation, [lookup], owner)
       const page = found[0] ?? ''
       const head = /^(\d+) (\d+|-),?/.exec(page)
@@ -88,11 +88,11 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
       const stream = query.stream ?? (document?.collection === home ? String(document.id) : undefined)
       const chunks = chunksToLoad({ ...query, stream })
       const [member, row, parked] = lookupsOf({ stream, document })
-      const lookups: (Lookup | undefined)[] = [
+      const lookups: (SetLookup | undefined)[] = [
         document && { what: 'member', set: document.collection, of: document.id },
         ...[member, row, parked],
         key && { what: 'field', set: 'keys', of: keyId(key) },
-        ...chunks.map((chunk): Lookup => ({ what: 'field', set: 'history', of: chunkId(stream ?? '', chunk) })),
+        ...chunks.map((chunk): SetLookup => ({ what: 'field', set: 'history', of: chunkId(stream ?? '', chunk) })),
       ]
       const requested = lookups.filter((each) => each !== undefined)
       const { proof, found } = await read(generation, requested, owner)

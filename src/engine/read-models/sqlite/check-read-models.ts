@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { type Finding, failed, ok, warning } from '../../lib/finding.ts'
+import { type Finding, failed, ok, warning } from '../../lib/operating/finding.ts'
 import { isDamage, setAsideName } from './damaged-file.ts'
 import { tablesMissing } from './sqlite-tables.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { fileBehind } from '../../lib/durable-files.ts'
-import { isDamagedFile } from '../../lib/file-errors.ts'
+import { isDamagedFile } from '../../lib/errors/file-errors.ts'
 
 /** Whether a file of read models that is damaged may be set aside, and how. */
 export interface RepairOptions {

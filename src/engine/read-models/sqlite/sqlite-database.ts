@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { SQLInputValue } from 'node:sqlite'
-import { ServiceError } from '../../lib/errors.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
 import { DamagedError } from '../damaged.ts'
 import type { TextSet } from '../document.ts'
 import type { Checkpoints, StoredGeneration } from '../ports/generations.ts'

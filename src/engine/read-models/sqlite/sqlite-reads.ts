@@ -1,6 +1,6 @@
 import { type DocumentId, idOf, setName } from '../document.ts'
 import { loadedStream } from '../loaded-stream.ts'
-import type { FoundDocument, IdRange, PageQuery, Proof, StoredPage, StoredReads } from '../ports/reads.ts'
+import type { FoundJson, IdRange, PageQuery, Proof, StoredPage, StoredReads } from '../ports/reads.ts'
 import { checkText, provenDocument, provenPage } from '../proven-document.ts'
 import { keyId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
@@ -61,7 +61,7 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     })
   }
 
-  function findIn({ sets }: View, { collection, id }: DocumentId): FoundDocument | undefined {
+  function findIn({ sets }: View, { collection, id }: DocumentId): FoundJson | undefined {
     const [json, behind] = sets.get(collection)?.find(id) ?? []
     return json === undefined ? undefined : provenDocument({ collection, id }, { json, behind: behind ?? '' }, home)
   }

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import { OutOfReachError } from '../../lib/errors.ts'
-import { withSqliteReason } from '../../lib/file-errors.ts'
+import { OutOfReachError } from '../../lib/errors/errors.ts'
+import { withSqliteReason } from '../../lib/errors/file-errors.ts'
 
 /** Raised with any change of the tables. What stands in them is `storedLayout`. */
 export const layoutVersion = 5

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { processName } from '../../../../src/engine/lib/process-name.ts'
+import { processName } from '../../../../src/engine/lib/operating/process-name.ts'
 import { newGroup, RecordingSubscriber } from '../recording-subscriber.ts'
 import { eventually, type LogUnderTest, partitionsOf, patience, records } from './fixture.ts'
 

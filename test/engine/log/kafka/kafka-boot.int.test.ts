@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { Finding } from '../../../../src/engine/lib/finding.ts'
+import type { Finding } from '../../../../src/engine/lib/operating/finding.ts'
 import type { EventLog } from '../../../../src/engine/log/event-log.ts'
 import { checkKafka } from '../../../../src/engine/log/kafka/check-kafka.ts'
 import { KafkaClient } from '../../../../src/engine/log/kafka/kafka-client.ts'

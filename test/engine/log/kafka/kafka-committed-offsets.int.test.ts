@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { ServiceError } from '../../../../src/engine/lib/errors.ts'
+import { ServiceError } from '../../../../src/engine/lib/errors/errors.ts'
 import type { EventLog } from '../../../../src/engine/log/event-log.ts'
 import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-part-options.ts'
 import { LagMeter } from '../../../../src/engine/projector/lag-meter.ts'

@@ -1,7 +1,7 @@
 import '../../../brokers/process-setup.ts'
 import { createRequire } from 'node:module'
 import { expect, it, onTestFinished } from 'vitest'
-import type { ServiceError } from '../../../../src/engine/lib/errors.ts'
+import type { ServiceError } from '../../../../src/engine/lib/errors/errors.ts'
 import { KafkaClient } from '../../../../src/engine/log/kafka/kafka-client.ts'
 import { KafkaProducer } from '../../../../src/engine/log/kafka/kafka-producer.ts'
 import { records } from '../contract/fixture.ts'

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { groupReader, type Lookup } from '../../../../src/engine/read-models/redis/group-reader.ts'
+import { groupReader, type SetLookup } from '../../../../src/engine/read-models/redis/group-reader.ts'
 import { redisKeys } from '../../../../src/engine/read-models/redis/redis-keys.ts'
 import { encodeCheckpoint, startOfPartition } from '../../../../src/engine/read-models/stored-texts.ts'
 
 const keys = redisKeys({ prefix: 'test', version: 'v1' })
-const lookups: readonly Lookup[] = [{ what: 'member', set: 'seats', of: 1 }]
+const lookups: readonly SetLookup[] = [{ what: 'member', set: 'seats', of: 1 }]
 
 it('each answer is as complete as its own sets were, though nothing was written between two', async () => {
   const state = `g\u00000\u0000${encodeCheckpoint({ ...startOfPartition, next: 7 })}`

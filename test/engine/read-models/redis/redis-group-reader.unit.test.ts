@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { DamagedError } from '../../../../src/engine/read-models/damaged.ts'
-import { type Answer, groupReader, type Lookup } from '../../../../src/engine/read-models/redis/group-reader.ts'
+import { type Answer, groupReader, type SetLookup } from '../../../../src/engine/read-models/redis/group-reader.ts'
 import type { Replies } from '../../../../src/engine/read-models/redis/redis-calls.ts'
 import { redisKeys } from '../../../../src/engine/read-models/redis/redis-keys.ts'
 import { numbers } from '../contract/values.ts'
@@ -29,7 +29,7 @@ function openReader(
   const read = (generation: string, ...lookups: [id: number, set?: string][]): Promise<Answer> =>
     reader(
       generation,
-      lookups.map(([id, set = 'all']): Lookup => ({ what: 'member', set, of: id })),
+      lookups.map(([id, set = 'all']): SetLookup => ({ what: 'member', set, of: id })),
     )
   const readAs = (owner: string, id: number) => reader('g', [{ what: 'member', set: 'all', of: id }], owner)
   return { calls, read, readAs, mostUnderWay: () => mostUnderWay }

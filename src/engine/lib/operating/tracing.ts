@@ -14,9 +14,9 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { Logger } from 'pino'
-import { ServiceError } from './errors.ts'
+import { ServiceError } from '../errors/errors.ts'
+import { withTimeout } from '../with-timeout.ts'
 import { program } from './release.ts'
-import { withTimeout } from './with-timeout.ts'
 
 /** A closing process does not wait any longer for a collector that is unavailable. */
 const flushMs = 1000

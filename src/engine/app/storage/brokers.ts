@@ -1,16 +1,16 @@
 import type { Logger } from 'pino'
-import type { Definition } from '../definition/definition.ts'
-import type { Finding } from '../lib/finding.ts'
-import { checkKafka } from '../log/kafka/check-kafka.ts'
-import { openKafkaEventLog } from '../log/kafka/kafka-event-log.ts'
-import type { ReadModelStore } from '../read-models/ports/store.ts'
-import { checkRedis } from '../read-models/redis/check-redis.ts'
-import { openRedisReadModels } from '../read-models/redis/redis-read-models.ts'
-import { shardVersions } from '../read-models/shards.ts'
-import { versionOfLog } from '../read-models/version-of-log.ts'
-import type { Config } from './config.ts'
+import type { Definition } from '../../definition/definition.ts'
+import type { Finding } from '../../lib/operating/finding.ts'
+import { checkKafka } from '../../log/kafka/check-kafka.ts'
+import { openKafkaEventLog } from '../../log/kafka/kafka-event-log.ts'
+import type { ReadModelStore } from '../../read-models/ports/store.ts'
+import { checkRedis } from '../../read-models/redis/check-redis.ts'
+import { openRedisReadModels } from '../../read-models/redis/redis-read-models.ts'
+import { shardVersions } from '../../read-models/shards.ts'
+import { versionOfLog } from '../../read-models/version-of-log.ts'
+import type { Config } from '../config.ts'
 
-export { tuneProcess } from '../log/kafka/process-tuning.ts'
+export { tuneProcess } from '../../log/kafka/process-tuning.ts'
 
 type Brokers = NonNullable<Config['brokers']>
 

@@ -43,14 +43,14 @@ const choosing: ReadonlySet<string> = new Set(['contains', 'anyOf', 'oneOf'])
 /** Keywords of which ajv tells that something in them failed, besides what it was. */
 const enclosing: ReadonlySet<string> = new Set(['if', 'propertyNames'])
 
-interface Problem {
+interface FoundProblem {
   readonly schemaPath: string
   readonly text: string
 }
 
 /** The problems with a value, each once, in words for whoever made it. */
 export function problemsOf(errors: readonly ErrorObject[]): readonly string[] {
-  const problems: Problem[] = []
+  const problems: FoundProblem[] = []
   for (const error of errors) {
     if (enclosing.has(error.keyword)) continue
     const alternatives = takeAlternatives(problems, error)
@@ -59,7 +59,7 @@ export function problemsOf(errors: readonly ErrorObject[]): readonly string[] {
   return [...new Set(problems.map(({ text }) => text))]
 }
 
-function takeAlternatives(problems: Problem[], { keyword, schemaPath }: ErrorObject): readonly string[] {
+function takeAlternatives(problems: FoundProblem[], { keyword, schemaPath }: ErrorObject): readonly string[] {
   if (!choosing.has(keyword)) return []
   const before = problems.findLastIndex((each) => !each.schemaPath.startsWith(`${schemaPath}/`))
   return problems.splice(before + 1).map(({ text }) => text)

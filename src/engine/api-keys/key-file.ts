@@ -3,9 +3,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { fileBehind, isDiskFull, replaceFile } from '../lib/durable-files.ts'
-import { withFileRemedy } from '../lib/file-errors.ts'
+import { withFileRemedy } from '../lib/errors/file-errors.ts'
 import { lockFile } from '../lib/file-lock.ts'
-import { compileCheck } from '../lib/validation.ts'
+import { compileCheck } from '../lib/values/validation.ts'
 
 /** What is kept of an API key: never the key itself. */
 const StoredKey = Type.Object(

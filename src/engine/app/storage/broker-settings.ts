@@ -1,10 +1,50 @@
 import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
-import { withFileRemedy } from '../lib/file-errors.ts'
-import { ConfigError, list, type Variables } from './environment.ts'
+import { type Static, Type } from 'typebox'
+import { withFileRemedy } from '../../lib/errors/file-errors.ts'
+import { ConfigError, integer, list, optionalText, text } from '../variables.ts'
+
+/** A name or an address, that of IPv6 in brackets, and a port. */
+const port = '([1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])'
+const broker = `(\\[[^\\[\\],\\s]+\\]|[^\\[\\],:;\\s]+):${port}`
+
+/** What they are called unless the operator says otherwise. */
+export interface BrokerNames {
+  readonly topic: string
+  readonly prefix: string
+}
+
+export const brokerVariables = ({ topic, prefix }: BrokerNames) =>
+  ({
+    KAFKA_BROKERS: optionalText({
+      pattern: `^${broker}(,\\s*${broker})*$`,
+      'x-rule': 'must be host:port or [IPv6 address]:port, several separated by commas',
+    }),
+    KAFKA_TOPIC: text(topic, {
+      pattern: '^(?!\\.{1,2}$)[a-zA-Z0-9._-]{1,200}$',
+      'x-rule': 'must be a topic name of letters, digits, dots, underscores and hyphens',
+    }),
+    KAFKA_PARTITIONS: integer(6, [1, 1000]),
+    KAFKA_REPLICATION_FACTOR: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    KAFKA_TLS: Type.Boolean({ default: false }),
+    KAFKA_TLS_CA_FILE: optionalText(),
+    KAFKA_TLS_CERT_FILE: optionalText(),
+    KAFKA_TLS_KEY_FILE: optionalText(),
+    KAFKA_SASL_MECHANISM: Type.Optional(Type.Enum(['plain', 'scram-sha-256', 'scram-sha-512'])),
+    KAFKA_SASL_USERNAME: optionalText(),
+    KAFKA_SASL_PASSWORD: optionalText(),
+    REDIS_URL: optionalText({ pattern: '^rediss?://\\S+$', 'x-rule': 'must be redis://… or, with TLS, rediss://…' }),
+    REDIS_TLS_CA_FILE: optionalText(),
+    REDIS_TLS_CERT_FILE: optionalText(),
+    REDIS_TLS_KEY_FILE: optionalText(),
+    REDIS_PREFIX: text(prefix, { pattern: '^[^{}\\s]+$', 'x-rule': 'must be a prefix without braces and white space' }),
+  }) as const
+
+const all = (names: BrokerNames) => Type.Object(brokerVariables(names))
+export type BrokerVariables = Static<ReturnType<typeof all>>
 
 /** Where Kafka and Redis are; undefined where everything is embedded. Throws ConfigError. */
-export function readBrokers(variables: Variables) {
+export function readBrokers(variables: BrokerVariables) {
   const { KAFKA_BROKERS: kafka, REDIS_URL: redis } = variables
   if (kafka !== undefined && redis !== undefined) {
     return { kafka: readKafka(variables, kafka), redis: readRedis(variables, redis) }
@@ -14,7 +54,7 @@ export function readBrokers(variables: Variables) {
   throw new ConfigError(`${set} is set but ${unset} is not: set both, or neither to run embedded.`)
 }
 
-function readKafka(variables: Variables, brokers: string) {
+function readKafka(variables: BrokerVariables, brokers: string) {
   const tls = readTls('KAFKA', variables, variables.KAFKA_TLS ? undefined : 'KAFKA_TLS=true')
   return {
     brokers: readAddresses(brokers),
@@ -33,7 +73,7 @@ function readAddresses(brokers: string): readonly string[] {
   throw new ConfigError(`KAFKA_BROKERS has ${wrong}, but what is in brackets is not an IPv6 address.`)
 }
 
-function readRedis(variables: Variables, url: string) {
+function readRedis(variables: BrokerVariables, url: string) {
   const { hostname = '', pathname = '' } = URL.parse(url) ?? {}
   if (hostname === '' || !/^(\/\d*)?$/.test(pathname)) {
     // It may hold a password, and so is not shown.
@@ -49,7 +89,7 @@ function readRedis(variables: Variables, url: string) {
  * PEM files: the certificate authority to trust (by default those that Node trusts), and a client certificate with its
  * key. Undefined if none is set. `missing` is what has to be set for TLS to be used, if it is not.
  */
-function readTls(server: 'KAFKA' | 'REDIS', variables: Variables, missing: string | undefined) {
+function readTls(server: 'KAFKA' | 'REDIS', variables: BrokerVariables, missing: string | undefined) {
   const names = [`${server}_TLS_CA_FILE`, `${server}_TLS_CERT_FILE`, `${server}_TLS_KEY_FILE`] as const
   const [ca, cert, key] = names
   const [one, other] = variables[cert] === undefined ? [key, cert] : [cert, key]
@@ -75,10 +115,10 @@ function readPem(name: string, file: string | undefined): string | undefined {
   throw new ConfigError(`${name}=${file} is not a PEM file: it has no line with -----BEGIN.`)
 }
 
-function readSasl(variables: Variables) {
+function readSasl(variables: BrokerVariables) {
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username, KAFKA_SASL_PASSWORD: password } = variables
   if (mechanism === undefined) {
-    const set = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'].find((name) => variables[name as keyof Variables])
+    const set = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'].find((name) => variables[name as keyof BrokerVariables])
     if (set === undefined) return undefined
     throw new ConfigError(
       `${set} is set but KAFKA_SASL_MECHANISM is not: set it to plain, scram-sha-256 or scram-sha-512.`,

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino'
-import type { Definition } from '../definition/definition.ts'
-import type { EventLog } from '../log/event-log.ts'
-import type { ReadModelStore } from '../read-models/ports/store.ts'
-import type { Stores } from '../read-models/shards.ts'
-import type { Config } from './config.ts'
-import { openFiles } from './embedded-storage.ts'
+import type { Definition } from '../../definition/definition.ts'
+import type { Finding } from '../../lib/operating/finding.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import type { ReadModelStore } from '../../read-models/ports/store.ts'
+import type { Stores } from '../../read-models/shards.ts'
+import type { Config } from '../config.ts'
+import { checkFiles, openFiles } from './files.ts'
 
 /** Log and read models, as configured. */
 export interface Storage {
@@ -24,7 +25,7 @@ export interface Storage {
 const openTimeoutMs = 8000
 
 /** The adapters of Kafka and Redis. Their packages take as long to load as everything else: embedded mode does without. */
-export const loadBrokers = () => import('./broker-storage.ts')
+const loadBrokers = () => import('./brokers.ts')
 
 /** Settings of the whole process, to be made before anything else starts. */
 export async function prepareProcess({ brokers, role }: Pick<Config, 'brokers' | 'role'>): Promise<void> {
@@ -47,4 +48,15 @@ export async function openStorage(
   if (config.brokers === undefined) return openFiles(definition, config, logger, !beside)
   const { openBrokers } = await loadBrokers()
   return await openBrokers(definition, config, config.brokers, logger, beside ? openTimeoutMs : undefined)
+}
+
+/** Looks at brokers, or reads all of the files of embedded mode, telling how far it is, and changes nothing. */
+export async function checkStorage(
+  { brokers, dataDir }: Pick<Config, 'brokers' | 'dataDir'>,
+  logger: Logger,
+  update: (step: string, done: number, end: number) => void,
+): Promise<Finding[]> {
+  if (brokers === undefined) return await checkFiles({ dataDir }, update)
+  const { checkBrokers } = await loadBrokers()
+  return await checkBrokers(brokers, logger)
 }

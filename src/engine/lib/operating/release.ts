@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-const { name, version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+const { name, version } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'))
 
 /** The name of the program, whatever service it runs, as package.json has it. */
 export const program: string = name

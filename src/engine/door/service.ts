@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox'
-import type { Int64 } from '../lib/int64.ts'
+import type { Int64 } from '../lib/values/int64.ts'
 import type { ErrorCode, OwnErrors } from './errors.ts'
 import type { AnyEvent, Stream } from './stream.ts'
 

@@ -1,4 +1,4 @@
-import { toldOf } from './file-errors.ts'
+import { toldOf } from '../errors/file-errors.ts'
 
 /** What a check came to. The detail of what is not ok says what to do. */
 export interface Finding {

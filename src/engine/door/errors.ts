@@ -1,4 +1,4 @@
-import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../lib/engine-errors.ts'
+import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../lib/errors/engine-errors.ts'
 
 /** A service's own errors by their codes. None of them has an effect. */
 export type OwnErrors<Code extends string = string> = Readonly<Record<Code, Omit<ErrorFacts, 'effect'>>>
