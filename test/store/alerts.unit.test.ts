@@ -24,14 +24,14 @@ describe('the alerts', () => {
   })
 
   it.each(alerts)('%s has its section in the runbook, and a test that it fires and one that it does not', (name) => {
-    expect(rules).toContain(`runbook: docs/runbook.md#${name.toLowerCase()}\n`)
-    expect(read('docs/runbook.md')).toContain(`\n## ${name}\n`)
+    expect(rules).toContain(`runbook: docs/alerts.md#${name.toLowerCase()}\n`)
+    expect(read('docs/alerts.md')).toContain(`\n## ${name}\n`)
     const tests = read('ops/alerts.test.yml')
     for (const outcome of ['fires', 'is silent']) expect(tests).toContain(`- name: ${name} ${outcome}\n`)
   })
 
   it('have no section in the runbook beside them', () => {
-    const sections = [...read('docs/runbook.md').matchAll(/^## (.+)$/gm)].map(([, name]) => name)
+    const sections = [...read('docs/alerts.md').matchAll(/^## (.+)$/gm)].map(([, name]) => name)
     expect(sections).toEqual(alerts)
   })
 })
