@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { EarlierExample, EventType, Stream } from '../engine/index.ts'
-import type { OrderId } from './order.ts'
+import type { OrderId, OrderStatus } from './order.ts'
 import { IdSchema, type Pet, type PetId, PetIdSchema, PetSchema, PetV1Schema, petDocument } from './pet.ts'
 
 /** A pet was added to the store. */
@@ -22,7 +22,7 @@ export interface PetRemoved {
 }
 
 /** The order of a pet has changed. */
-export interface OrderEvent<Type = 'OrderPlaced' | 'OrderApproved' | 'OrderDelivered' | 'OrderCancelled'> {
+export interface OrderEvent<Type = `Order${Capitalize<OrderStatus>}`> {
   readonly type: Type
   readonly orderId: OrderId
   readonly petId: PetId
@@ -33,10 +33,7 @@ export type PetEvent =
   | PetCreated
   | PetChanged
   | PetRemoved
-  | OrderEvent<'OrderPlaced'>
-  | OrderEvent<'OrderApproved'>
-  | OrderEvent<'OrderDelivered'>
-  | OrderEvent<'OrderCancelled'>
+  | { [Type in OrderEvent['type']]: OrderEvent<Type> }[OrderEvent['type']]
 
 const OrderEventData = Type.Object(
   { orderId: IdSchema({ description: 'Unique identifier of the order' }), petId: PetIdSchema },

@@ -1,3 +1,5 @@
+import { orderStatuses } from '../../src/store/order.ts'
+import { petStatuses } from '../../src/store/pet.ts'
 import type { CachedDocument, Exchange, Order, Pet } from '../judge/history.ts'
 import type { Random } from '../lib/random.ts'
 import type { Answered, Asked } from './recorder.ts'
@@ -48,7 +50,7 @@ export class Workload {
     else if (pet === undefined || chance < 0.28) yield* this.#readBack(yield* insist(this.#newPet(), random))
     else if (chance < 0.43) yield* this.#readBack(yield* insist(this.#newOrder(pet), random))
     else if (order !== undefined && chance < writing) {
-      const status = random.pick(['approved', 'approved', 'delivered', 'cancelled', 'placed'])
+      const status = random.pick(['approved', ...orderStatuses])
       const change = { operation: 'updateOrder', id: order, wanted: { status } } as const
       yield* this.#readBack(yield { ...change, ...this.#cachedOf('order', order) })
     } else if (order !== undefined && chance < 0.65) {
@@ -115,8 +117,8 @@ export class Workload {
 
   #firstPage(): Place {
     const isOfPets = this.#random.chance(0.65)
-    const statuses = isOfPets ? ['available', 'pending', 'sold'] : ['placed', 'approved', 'delivered', 'cancelled']
-    const status = this.#random.chance(0.5) ? {} : { status: this.#random.pick(statuses) }
+    const statuses = isOfPets ? petStatuses : orderStatuses
+    const status = this.#random.chance(0.5) ? {} : { status: this.#random.pick<string>(statuses) }
     const page = { after: 0, limit: this.#random.pick([3, 10, 100]), ...status }
     return { operation: isOfPets ? 'listPets' : 'listOrders', page }
   }

@@ -53,7 +53,7 @@ const orderPlaced = 'petstore.OrderPlaced.v1'
 
 /** Whether such an event begins a pet. */
 export function isCreation(type: unknown): boolean {
-  return type === 'petstore.PetCreated.v1' || type === 'petstore.PetCreated.v2'
+  return typeof type === 'string' && /^petstore\.PetCreated\.v\d+$/.test(type)
 }
 
 function readWritten(write: Exchange, record: LogRecord): Written {

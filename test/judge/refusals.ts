@@ -8,6 +8,7 @@ import {
   type History,
   isSuccess,
   type LogRecord,
+  type Order,
   outcomeOf,
 } from './history.ts'
 import { collectionOf, isAbsent } from './pages.ts'
@@ -111,13 +112,15 @@ function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
   return { document: prefixes.document('orders', id), holds }
 }
 
-const followers: Readonly<Record<string, readonly string[]>> = {
+const followers: Readonly<Record<Order['status'], readonly string[]>> = {
   placed: ['approved', 'cancelled'],
   approved: ['delivered', 'cancelled'],
+  delivered: [],
+  cancelled: [],
 }
 
 function mayBecome(status: string, wanted: string | undefined): boolean {
-  return status === wanted || followers[status]?.includes(wanted ?? '') === true
+  return status === wanted || followers[status as Order['status']].includes(wanted ?? '')
 }
 
 function refusal(exchange: Exchange, rule: string, what: string, records: readonly LogRecord[] = []): Contradiction {

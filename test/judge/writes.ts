@@ -57,7 +57,7 @@ function isWantedBy({ operation, id, wanted }: Exchange, { type, pet, order }: E
     return isCreation(type) && textOf({ id: pet.id, status: 'available', ...wanted }) === textOf(pet)
   }
   if (operation === 'placeOrder') return type === placedType && pet.id === id
-  if (operation === 'updatePet') return changedTypes.includes(type) && pet.id === id && isOf(wanted, pet)
+  if (operation === 'updatePet') return changedType.test(type) && pet.id === id && isOf(wanted, pet)
   if (operation === 'removePet') return type === removedType && pet.id === id
   return type === `petstore.Order${capitalized(wanted?.status ?? '')}.v1` && order?.id === id
 }
@@ -74,7 +74,7 @@ function capitalized(word: string): string {
 }
 
 const [placedType, removedType] = ['petstore.OrderPlaced.v1', 'petstore.PetRemoved.v1']
-const changedTypes = ['petstore.PetChanged.v1', 'petstore.PetChanged.v2']
+const changedType = /^petstore\.PetChanged\.v\d+$/
 
 function isOfNewPet({ type }: Effective): boolean {
   return isCreation(type)

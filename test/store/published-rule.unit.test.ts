@@ -1,9 +1,16 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { Database } from '../../examples/events/database.ts'
+import { takeRecord } from '../../examples/events/rule.ts'
+import { orderStatuses } from '../../src/store/order.ts'
+import { PetSchema, petStatuses } from '../../src/store/pet.ts'
 import { anyLog, type Consumer, type Words } from '../engine/projector/any-log.ts'
 import { documentsOf, everything, openProjection, parkedIn } from '../engine/projector/projecting.ts'
 import type { AnyRecord } from '../engine/projector/records.ts'
-import { petstore } from './petstore.ts'
+import { historiesOf } from '../engine/read-models/recorded/histories.ts'
+import { eventSchemas, petstore } from './petstore.ts'
+import { ofPets } from './recorded-sequences.ts'
 import { discard, newerEvent, orderEvent, petChanged, petCreated, petRemoved } from './records.ts'
 import { ReferenceConsumer } from './reference-consumer.ts'
 
@@ -32,20 +39,63 @@ class Follower extends ReferenceConsumer implements Consumer {
   }
 }
 
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+/** Each example of an event, after those that lead to it. */
+const examples = [...historiesOf(petstore, ofPets.more)].filter(([name]) => !name.startsWith('('))
+
+async function comeToTheSame(log: readonly AnyRecord[], cuts: number[] = []): Promise<void> {
+  const consumer = new ReferenceConsumer()
+  for (const record of log) consumer.read(record)
+  const { store, apply } = await openProjection(undefined, petstore)
+  await apply(log, cuts)
+  // What is parked holds up this service, and not the consumer: operators leave out all of it.
+  for (let found = await everything(store); found.parked.length > 0; found = await everything(store)) {
+    await apply(parkedIn(found).map(({ stream, offset }) => discard(stream, offset)))
+  }
+  const found = await everything(store)
+  expect(documentsOf(found, 'pets')).toEqual(consumer.pets)
+  expect(documentsOf(found, 'orders')).toEqual(consumer.orders)
+}
+
 it('a consumer that knows only the published rule comes to the same pets and orders', async () => {
   const anyCuts = fc.array(fc.integer({ min: 1, max: 39 }), { maxLength: 10 })
-  const property = async (log: AnyRecord[], cuts: number[]) => {
-    const consumer = new ReferenceConsumer()
-    for (const record of log) consumer.read(record)
-    const { store, apply } = await openProjection(undefined, petstore)
-    await apply(log, cuts)
-    // What is parked holds up this service, and not the consumer: operators leave out all of it.
-    for (let found = await everything(store); found.parked.length > 0; found = await everything(store)) {
-      await apply(parkedIn(found).map(({ stream, offset }) => discard(stream, offset)))
+  const property = fc.asyncProperty(anyLog({ isSound: true, words: pets }), anyCuts, comeToTheSame)
+  await fc.assert(property, { numRuns: 300 })
+})
+
+// A new event, version, member or status: whoever follows the topic has to learn it, or misses it in silence.
+describe('whatever can happen is known', () => {
+  it.each(examples)('to the published rule: %s', (_, log) => comeToTheSame(log))
+
+  it.each(examples)('to the database of examples/events, with all that it says: %s', (_, log) => {
+    const [database, consumer] = [new Database(':memory:'), new ReferenceConsumer()]
+    for (const record of log) {
+      const effect = takeRecord({ partition: 0, ...record }, database, () => 0)
+      expect(effect).toEqual(consumer.read(record))
+      if (effect !== undefined) expect(database.pet(effect.pet.id)).toEqual(effect.pet)
+      if (effect?.order !== undefined) expect(database.order(effect.order.id)).toEqual(effect.order)
     }
-    const found = await everything(store)
-    expect(documentsOf(found, 'pets')).toEqual(consumer.pets)
-    expect(documentsOf(found, 'orders')).toEqual(consumer.orders)
-  }
-  await fc.assert(fc.asyncProperty(anyLog({ isSound: true, words: pets }), anyCuts, property), { numRuns: 300 })
+    database.sql.close()
+  })
+
+  const types = Object.keys(eventSchemas)
+
+  it.each(types)('to the consumer in Python, and to docs/events.md: %s', (type) => {
+    expect(read('examples/python/consumer.py')).toContain(`"${type}"`)
+    expect(read('docs/events.md')).toContain(`\n| \`${type}\` |`)
+    expect(read('docs/events.md')).toContain(`(events/${type}.example.json)`)
+  })
+
+  it.each(Object.keys(PetSchema.properties))('with each member of a pet, to the consumer in Python: %s', (member) => {
+    expect(read('examples/python/consumer.py')).toContain(`"${member}"`)
+  })
+
+  it.each([
+    ['pet', petStatuses],
+    ['order', orderStatuses],
+  ])('with each status of a %s, to docs/glossary.md', (noun, statuses) => {
+    const [row = ''] = RegExp(`^\\| \\*\\*${noun}\\*\\* .*`, 'm').exec(read('docs/glossary.md')) ?? []
+    const missing = statuses.filter((status) => !row.includes(`\`${status}\``))
+    expect(missing).toEqual([])
+  })
 })

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
+import { exampleOf } from '../definition/body-example.ts'
 import type { Definition } from '../definition/definition.ts'
 import { withArticle } from '../definition/words.ts'
-import { exampleOf } from '../http/documents/command-schemas.ts'
 import { ownCommand, quoted } from '../lib/operating/own-command.ts'
 import { exactJson } from '../lib/values/exact-json.ts'
 import type { Config } from './config.ts'

@@ -7,6 +7,7 @@ import { operatingScope } from '../lib/operating/operating-scope.ts'
 import { titleOf } from '../lib/values/named-schemas.ts'
 import { compileCheck } from '../lib/values/validation.ts'
 import { isTextSet } from '../read-models/document.ts'
+import { exampleOf } from './body-example.ts'
 import { eventsIn } from './check-events.ts'
 import { type Definition, DefinitionError, type NamedResource } from './definition.ts'
 import { valuesOf } from './filter-values.ts'
@@ -88,7 +89,11 @@ function* commandIn({ resources, errors }: Definition, route: CommandRoute<unkno
     yield `${place}.body: ${method} ${method === 'DELETE' ? 'has none' : 'needs one'}`
   if (body !== undefined && !/^[A-Z]\w*$/.test(titleOf(body)))
     yield `${place}.body: it needs a title of one word with a capital, as a type has`
-  if (body !== undefined) yield* schemaIn(`${place}.body`, body)
+  if (body !== undefined) {
+    yield* schemaIn(`${place}.body`, body)
+    for (const [name, value] of Object.entries(exampleOf(body)))
+      if (value === undefined) yield `${place}.body: ${name} needs examples, for the documents and the first start`
+  }
   if (key !== undefined && creates === undefined) yield `${place}.key: it creates nothing that could be told again`
   for (const code of Object.keys(rejects))
     if (!errors.has(code)) yield `${place}.rejects: ${code} is no error of the service`

@@ -193,6 +193,11 @@ describe('a wrong definition is refused, and its place named', () => {
       withCommand({ body: { type: 'object', title: 'Change', 'x-rule': { en: 'must be one' } } }),
       'commands: changeLoan.body: x-rule value must be',
     ],
+    [
+      'a body that the first start cannot show',
+      withCommand({ body: Type.Object({ days: Type.Integer() }, { title: 'Change' }) }),
+      'commands: changeLoan.body: days needs examples, for the documents and the first start',
+    ],
     ['a command without a body', withCommand({ body: undefined }), 'commands: changeLoan.body: PATCH needs one'],
     ['a stream begun without a document', withCommand({ on: 'new' }), 'it begins a stream, and creates nothing'],
     ['a key that creates nothing', withCommand({ key: lendBook.key }), 'commands: changeLoan.key: it creates nothing'],

@@ -88,6 +88,7 @@ const name = Type.String({
   pattern: '^\\s*\\S',
   format: 'well-formed',
   description: 'What the seat is called',
+  examples: ['A1'],
   'x-rule': 'must be 1 to 128 characters of well-formed Unicode, not only white space',
 })
 const rowId = Int64Schema({ description: 'The row that the seat is in', examples: [7] })

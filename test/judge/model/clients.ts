@@ -1,5 +1,7 @@
 import { type TokenScope, writeToken } from '../../../src/engine/http/values/tokens.ts'
 import type { Position } from '../../../src/engine/log/event-log.ts'
+import { orderStatuses } from '../../../src/store/order.ts'
+import { petStatuses } from '../../../src/store/pet.ts'
 import { type Asked, Recorder } from '../../campaign/recorder.ts'
 import { type Exchange, isSuccess, type Operation, positionsOf } from '../history.ts'
 import type { ApiProcess } from './process.ts'
@@ -108,8 +110,8 @@ export class Clients {
 }
 
 const lists = {
-  listPets: [undefined, 'available', 'pending', 'sold'],
-  listOrders: [undefined, 'placed', 'approved', 'delivered', 'cancelled'],
+  listPets: [undefined, ...petStatuses],
+  listOrders: [undefined, ...orderStatuses],
 }
 
 function pageOf(status: string | undefined): { after: number; limit: number; status?: string } {

@@ -1,5 +1,6 @@
 import type { FastifySchema } from 'fastify'
 import type { TSchema } from 'typebox'
+import { exampleOf, requiredOf } from '../../definition/body-example.ts'
 import type { Definition, NamedResource } from '../../definition/definition.ts'
 import type { CommandRoute } from '../../door/service.ts'
 import { parseExactJson } from '../../lib/values/exact-json.ts'
@@ -95,17 +96,7 @@ function errorResponses({ errors }: Definition, { rejects }: Route) {
   )
 }
 
-/** The required members with their first examples. */
-export function exampleOf(body: TSchema): Record<string, unknown> {
-  const { properties = {} } = body as TSchema & { properties?: Readonly<Record<string, { examples?: unknown[] }>> }
-  return Object.fromEntries(requiredOf(body).map((name) => [name, properties[name]?.examples?.[0]]))
-}
-
 function problemOf(body: TSchema): string {
   const [first] = requiredOf(body)
   return first === undefined ? 'the value must have at least one member' : `${first} is required`
-}
-
-function requiredOf(body: TSchema): readonly string[] {
-  return (body as TSchema & { required?: readonly string[] }).required ?? []
 }
