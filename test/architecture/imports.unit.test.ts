@@ -30,6 +30,7 @@ const table = readTable(`
   src/engine/http               | http/values http/wire http/guards http/documents http/routes definition lib | fastify pino
   src/engine/operations         | definition rule rebuilding log read-models lib | pino
   src/engine/console            | definition rule feed http http/* log operations projector rebuilding read-models lib | fastify pino typebox
+  src/engine/console/page       | console | preact
   src/engine/app                | . console definition keys commands feed log log/kafka log/sqlite http http/* lib projector read-models \
                                   read-models/redis read-models/sqlite | close-with-grace fastify pino prom-client typebox
   src/engine/cli                | app definition keys rule rebuilding feed log operations read-models lib \
