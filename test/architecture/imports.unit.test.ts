@@ -35,6 +35,7 @@ const table = readTable(`
   src/engine/operations         | definition rule rebuilding log read-models lib lib/* | pino
   src/engine/console            | door definition rule feed http http/* log operations projector rebuilding read-models lib lib/* \
                                 | fastify pino typebox
+  src/engine/console/page       | console | preact
   src/engine/app/storage        | app definition log log/* read-models read-models/* lib lib/* | pino typebox
   src/engine/app                | app/storage console door definition api-keys commands feed log http http/* projector read-models lib lib/* \
                                 | close-with-grace fastify pino prom-client typebox

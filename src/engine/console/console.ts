@@ -14,8 +14,9 @@ import type { Lag } from '../projector/lag-meter.ts'
 import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import type { Stores } from '../read-models/shards.ts'
+import type { NewFigures, Result, Status } from './answers.ts'
 import { Figures, sampleMs } from './figures.ts'
-import { Jobs, type Result } from './jobs.ts'
+import { Jobs } from './jobs.ts'
 import { Situation, type SituationSources } from './situation.ts'
 
 export interface ConsoleOptions extends Pick<SituationSources, 'reads' | 'health' | 'warnings'> {
@@ -64,7 +65,7 @@ export function openConsole(options: ConsoleOptions) {
     return text
   }
 
-  function described() {
+  function described(): Status {
     const { service, home, schemas } = definition
     const types = schemas.filter(({ name }) => name !== discardedName).map(({ type }) => type)
     return {
@@ -76,7 +77,7 @@ export function openConsole(options: ConsoleOptions) {
     }
   }
 
-  function figuresAfter(number: number) {
+  function figuresAfter(number: number): NewFigures {
     return {
       everyMs: sampleMs,
       samples: figures.after(number),

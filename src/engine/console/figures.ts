@@ -1,32 +1,6 @@
 import type { Traffic } from '../http/wire/traffic.ts'
 import { type KnownLag, type Lag, parkedIn } from '../projector/lag-meter.ts'
-
-/** Some seconds of this process and of the log. What is not known has no figure: a plot then has a gap. */
-export interface Sample {
-  /** 1 for the first one of this process. A clock may be set back, so `at` says nothing of what came after what. */
-  readonly number: number
-  /** Milliseconds since 1970. */
-  readonly at: number
-  /** Records a second that came into the log, from all processes. */
-  readonly appended?: number | undefined
-  /** Records a second that the read models took in, from all processes. */
-  readonly projected?: number | undefined
-  readonly lagEvents?: number | undefined
-  readonly lagSeconds?: number | undefined
-  /** Requests a second that this process answered. */
-  readonly requests: number
-  /** Milliseconds in which half of those were answered, and 99 of 100. */
-  readonly p50?: number | undefined
-  readonly p99?: number | undefined
-  /** Errors that this process answered with, by code. */
-  readonly errors: Readonly<Record<string, number>>
-}
-
-/** Something that happened. */
-export interface Mark {
-  readonly at: number
-  readonly what: string
-}
+import type { Mark, Sample } from './answers.ts'
 
 interface Sources {
   readonly lag: { readonly lag: Lag }

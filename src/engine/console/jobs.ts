@@ -1,29 +1,9 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../lib/errors/errors.ts'
-import type { Difference } from '../rebuilding/differences.ts'
+import type { Job, Result } from './answers.ts'
 
 /** What a job is to do. `update` has to be told how far it is; what that throws ends the job. */
 export type Work = (update: (step: string, done: number, total: number) => void, signal: AbortSignal) => Promise<Result>
-
-export interface Result {
-  /** A sentence. */
-  readonly outcome: string
-  readonly isGood: boolean
-  readonly differences?: readonly Difference[]
-}
-
-export interface Job {
-  readonly kind: string
-  /** The API key of whoever started it. */
-  readonly actor: string
-  /** Milliseconds since 1970; `endedAt` is undefined while it goes on. */
-  readonly startedAt: number
-  readonly endedAt?: number
-  readonly step: string
-  readonly done: number
-  readonly total: number
-  readonly result?: Result
-}
 
 /** Work of minutes that an operator started in this process: one at a time. The last one stays to be looked at. */
 export class Jobs {

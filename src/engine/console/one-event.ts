@@ -6,21 +6,12 @@ import { RecordGoneError, readAt } from '../log/read-at.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import { behindParked } from '../rule/classify.ts'
 import { SettledEvents, type SettledRecord } from '../rule/settled-events.ts'
+import type { ToldEvent } from './event-answers.ts'
 
 export interface EventSources {
   readonly definition: Definition
   readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitionFor'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
-}
-
-/** A record of the log, and what became of it. */
-export interface ToldEvent extends Position {
-  /** As text, in which what is not UTF-8 is replaced; null if it has none. */
-  readonly key: string | null
-  readonly value: string | null
-  readonly outcome: string
-  /** A sentence. */
-  readonly why: string
 }
 
 /** Throws ServiceError no_such_record, and what reading log and read models throws. */

@@ -16,6 +16,7 @@ const ownFiles = {
       'main',
       'api',
       'json',
+      'refused',
       'parts',
       'plot',
       'overview',

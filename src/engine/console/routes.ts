@@ -17,6 +17,7 @@ import { exactJson } from '../lib/values/exact-json.ts'
 import { type Int64, Int64Schema } from '../lib/values/int64.ts'
 import type { Position } from '../log/event-log.ts'
 import { runbookOf, sectionOf } from '../operations/runbook.ts'
+import type { Answers } from './answers.ts'
 import type { Console } from './console.ts'
 import { tellEvent } from './one-event.ts'
 import { addPage } from './page.ts'
@@ -66,19 +67,19 @@ function addLooks(app: FastifyInstance, console: Console): void {
     reply.type(jsonType).header('may-operate', String(mayOperate(holderOf(request))))
     return console.status()
   })
-  app.get<{ Querystring: { after?: number } }>(
+  app.get<{ Querystring: { after?: number }; Reply: Answers['figures?'] }>(
     '/figures',
     { ...options, schema: { hide: true, querystring: Since } },
     async ({ query: { after = 0 } }) => console.figuresAfter(after),
   )
-  app.get('/generations', options, () => console.generations())
-  app.get('/projectors', options, () => console.projectors())
-  app.get('/parked', options, () => console.parked())
+  app.get<{ Reply: Answers['generations'] }>('/generations', options, () => console.generations())
+  app.get<{ Reply: Answers['projectors'] }>('/projectors', options, () => console.projectors())
+  app.get<{ Reply: Answers['parked'] }>('/parked', options, () => console.parked())
 }
 
 /** What operators meet, and what to do about it: all of it, or what is under a heading. */
 function addRunbook(app: FastifyInstance, { definition }: ApiServices): void {
-  app.get<{ Querystring: { heading?: string } }>(
+  app.get<{ Querystring: { heading?: string }; Reply: Answers['runbook?'] }>(
     '/runbook',
     { ...options, schema: { hide: true, querystring: Heading } },
     async ({ query: { heading } }, reply) => {
@@ -93,7 +94,7 @@ function addRunbook(app: FastifyInstance, { definition }: ApiServices): void {
 function addEvents(app: FastifyInstance, api: ApiServices, console: Console): void {
   const { definition } = api
   const { idName } = definition.home
-  app.get<{ Params: Position }>('/events/:partition/:offset', placeOptions, ({ params }) =>
+  app.get<{ Params: Position; Reply: Answers['events/'] }>('/events/:partition/:offset', placeOptions, ({ params }) =>
     tellEvent({ ...api, ...console }, params),
   )
   app.get<{ Params: { id: Int64 } }>(
@@ -102,14 +103,15 @@ function addEvents(app: FastifyInstance, api: ApiServices, console: Console): vo
     async (request, reply) => {
       const reader = { owner: holderOf(request).owner, isGone: () => reply.raw.destroyed }
       reply.type(jsonType)
-      return exactJson(await tellStory({ ...api, ...console }, String(request.params.id), reader))
+      const story: Answers['streams/'] = await tellStory({ ...api, ...console }, String(request.params.id), reader)
+      return exactJson(story)
     },
   )
   const OneDocument = Type.Object(
     { path: Type.String(), id: Int64Schema({ description: 'Of the document' }) },
     { additionalProperties: false },
   )
-  app.get<{ Querystring: { path: string; id: Int64 } }>(
+  app.get<{ Querystring: { path: string; id: Int64 }; Reply: Answers['stream-of?'] }>(
     '/stream-of',
     { ...options, schema: { hide: true, querystring: OneDocument } },
     async (request) => {
@@ -168,12 +170,15 @@ function filterOf({ type, stream }: Filter) {
 
 function addActions(app: FastifyInstance, console: Console): void {
   const acting = { ...options, onRequest: requireScope(operatingScope) }
-  app.post<{ Params: { kind: 'rebuild' | 'verify' } }>(
+  app.post<{ Params: { kind: 'rebuild' | 'verify' }; Reply: Answers['jobs/'] }>(
     '/jobs/:kind',
     { ...acting, schema: { ...acting.schema, params: JobKind } },
-    ({ params }, reply) => reply.code(202).send(console.start(params.kind, actorOf(reply))),
+    ({ params }, reply) => {
+      reply.code(202)
+      return console.start(params.kind, actorOf(reply))
+    },
   )
-  app.post<{ Params: Position; Body: { reason: string } }>(
+  app.post<{ Params: Position; Body: { reason: string }; Reply: Answers['parked/'] }>(
     '/parked/:partition/:offset/discard',
     { ...acting, schema: { ...placeOptions.schema, body: Discard } },
     async ({ params, body }, reply) => await console.discard(params, body.reason, actorOf(reply)),

@@ -3,20 +3,9 @@ import type { Warning } from '../lib/operating/warning.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { RunbookHeading } from '../operations/runbook.ts'
 import { type Lag, parkedIn } from '../projector/lag-meter.ts'
+import type { Problem } from './answers.ts'
 
-/** What is wrong. */
-export interface Problem {
-  /** One that stays has the same. */
-  readonly code: string
-  readonly what: string
-  readonly remedy: string
-  /** The heading that says more. */
-  readonly runbook: RunbookHeading
-  /** Since when this process knows of it: milliseconds since 1970. */
-  readonly since: number
-}
-
-type Found = Omit<Problem, 'since'>
+type Found = Omit<Problem, 'since'> & { readonly runbook: RunbookHeading }
 
 export interface SituationSources {
   readonly lag: { readonly lag: Lag }

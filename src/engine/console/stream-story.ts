@@ -1,5 +1,5 @@
 import type { Definition } from '../definition/definition.ts'
-import { documentsOf, type Shown } from '../definition/shown-documents.ts'
+import { documentsOf } from '../definition/shown-documents.ts'
 import type { EventFeed } from '../feed/event-feed.ts'
 import type { Reader } from '../feed/read-in-turn.ts'
 import { shownEvent } from '../http/values/shown-event.ts'
@@ -7,6 +7,7 @@ import type { EventLog } from '../log/event-log.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
 import { readEvent } from '../rule/stream-event.ts'
+import type { Story, ToldVersion } from './event-answers.ts'
 
 /** How many events are read at a time. */
 const pageSize = 100
@@ -20,26 +21,7 @@ export interface StorySources {
   readonly readModel: Pick<ReadModel, 'load'>
 }
 
-/** A version of a stream: its event, and what is shown after it. */
-export interface ToldVersion {
-  readonly version: number
-  /** The CloudEvent, as JSON text. */
-  readonly event: string
-  /** Where it is in the log, as `partition/offset`. */
-  readonly place: string
-  readonly documents: readonly Shown[]
-}
-
 type Folded = Omit<ToldVersion, 'place'>
-
-export interface Story {
-  /** Whether there is such a stream. */
-  readonly isKnown: boolean
-  /** Oldest first. */
-  readonly versions: readonly ToldVersion[]
-  /** How many events before those took effect. */
-  readonly before: number
-}
 
 /**
  * What each event of a stream did: its events that took effect, folded again by the `evolve` of the service, with the

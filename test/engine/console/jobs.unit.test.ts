@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { Jobs, type Result } from '../../../src/engine/console/jobs.ts'
+import type { Result } from '../../../src/engine/console/answers.ts'
+import { Jobs } from '../../../src/engine/console/jobs.ts'
 import { eventually } from '../../lib/eventually.ts'
 
 const silent = pino({ level: 'silent' })

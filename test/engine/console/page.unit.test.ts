@@ -35,7 +35,7 @@ describe('the page of the console', () => {
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self' 'sha256-[^']+'; /)
     const named = filesOf(html).map(([, linked, imported]) => linked ?? imported ?? '')
     const imports = (text: string) =>
-      [...text.matchAll(/from '\.\/([\w.]+)'/g)].map(([, name]) => `console/static/${name}`)
+      [...text.matchAll(/from '\.\/(\w+\.js)'/g)].map(([, name]) => `console/static/${name}`)
     const files = new Map([['console', html]])
     for (const name of named) {
       if (files.has(name)) continue

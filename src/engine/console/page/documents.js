@@ -2,14 +2,23 @@ import { useState } from 'preact/hooks'
 import { ask } from './api.js'
 import { CommandForm, valuesOf } from './form.js'
 import { written } from './json.js'
-import { Code, Failure, html, Table, Text, useAnswer } from './parts.js'
+import { Code, Failure, h, html, Table, Text, useAnswer } from './parts.js'
 
-/** Every kind of document: browsed, found by id, and changed by the commands of the service. */
+/**
+ * @import { Chosen, Command, OpenApi, PageProps, Resource, SchemaOf, Submitted } from './types.ts'
+ * @typedef {{ resource: Resource, commands: readonly Command[], schemaOf: SchemaOf }} Known
+ */
+
+/**
+ * Every kind of document: browsed, found by id, and changed by the commands of the service.
+ * @param {Pick<PageProps, 'path'>} props
+ */
 export function Documents({ path: [collection, id] }) {
   const { value: document, failure } = useAnswer(async () => (await ask('openapi.json')).value, [])
-  if (document === undefined) return html`<${Failure} of=${failure} /><p>${failure ? '' : 'Asking …'}</p>`
+  if (document === undefined) return html`${h(Failure, { of: failure })}<p>${failure ? '' : 'Asking …'}</p>`
   const { resources, commands, schemaOf } = understood(document)
   const resource = resources.find((each) => each.collection === collection) ?? resources[0]
+  if (resource === undefined) return html`<p>None.</p>`
   return html`
     <nav class="tabs" aria-label="Kinds of documents">
       ${resources.map(({ collection: name }) => {
@@ -19,55 +28,73 @@ export function Documents({ path: [collection, id] }) {
     </nav>
     ${
       id === undefined
-        ? html`<${List} key=${resource.path} resource=${resource} commands=${commands} schemaOf=${schemaOf} />`
-        : html`<${One} key=${`${resource.path}/${id}`} resource=${resource} id=${id} commands=${commands} schemaOf=${schemaOf} />`
+        ? h(List, { key: resource.path, resource, commands, schemaOf })
+        : h(One, { key: `${resource.path}/${id}`, resource, id, commands, schemaOf })
     }
   `
 }
 
-/** What the OpenAPI document says of lists and commands. */
+/**
+ * What the OpenAPI document says of lists and commands.
+ * @param {OpenApi} document
+ */
 function understood({ paths, components }) {
-  const schemaOf = (schema) =>
-    schema?.$ref === undefined
-      ? schema
-      : { ...schemaOf(components.schemas[schema.$ref.split('/').at(-1)]), ...schema, $ref: undefined }
+  /** @type {SchemaOf} */
+  const schemaOf = (schema) => {
+    if (schema.$ref === undefined) return schema
+    const { [schema.$ref.split('/').at(-1) ?? '']: referred = {} } = components.schemas
+    return { ...schemaOf(referred), ...schema, $ref: undefined }
+  }
   const resources = Object.entries(paths).flatMap(([path, { get }]) => {
     const one = Object.keys(paths).find((each) => new RegExp(`^${path}/\\{\\w+\\}$`).test(each))
     if (get === undefined || one === undefined) return []
     const filters = (get.parameters ?? []).flatMap(({ name, in: place, schema }) => {
-      const values = place === 'query' ? valuesOf(schemaOf(schema) ?? {}) : undefined
+      const values = place === 'query' ? valuesOf(schemaOf(schema ?? {})) : undefined
       return values === undefined ? [] : [{ name, values }]
     })
     return [
-      { collection: path.slice(1), path: `v1${path}`, one: `v1${one}`, filters, parameter: /\{(\w+)\}/.exec(one)[1] },
+      {
+        collection: path.slice(1),
+        path: `v1${path}`,
+        one: `v1${one}`,
+        filters,
+        parameter: /\{(\w+)\}/.exec(one)?.[1] ?? '',
+      },
     ]
   })
   const commands = Object.entries(paths).flatMap(([path, operations]) =>
-    ['post', 'patch', 'delete'].flatMap((method) =>
-      operations[method] === undefined
-        ? []
-        : [{ ...operations[method], path: `v1${path}`, method: method.toUpperCase() }],
-    ),
+    /** @type {const} */ (['post', 'patch', 'delete']).flatMap((method) => {
+      const { [method]: operation } = operations
+      return operation === undefined ? [] : [{ ...operation, path: `v1${path}`, method: method.toUpperCase() }]
+    }),
   )
   return { resources, commands, schemaOf }
 }
 
+/** @param {Known} props */
 function List({ resource, commands, schemaOf }) {
   const [query, setQuery] = useState({ filter: '', cursor: '' })
   const page = useAnswer(
     async () => {
       const { value, headers } = await ask(`${resource.path}?limit=20${query.filter}${query.cursor}`)
       const next = /[?&](cursor=[^&>]*)/.exec(headers.get('link') ?? '')?.[1]
-      return { documents: value, next: next && `&${next}` }
+      return { documents: /** @type {Record<string, unknown>[]} */ (value), next: next && `&${next}` }
     },
     [query],
     3000,
   )
   const documents = page.value?.documents ?? []
   const names = Object.keys(documents[0] ?? {})
+  /** @param {string} name @param {string} value */
+  const filterBy = (name, value) =>
+    setQuery({ cursor: '', filter: value && `&${new URLSearchParams({ [name]: value })}` })
+  const { next } = page.value ?? {}
+  /** @param {string} id */
+  const addressOf = (id) => `#/documents/${encodeURIComponent(resource.collection)}/${encodeURIComponent(id)}`
+  /** @param {Submitted} submitted */
   function find(submitted) {
     submitted.preventDefault()
-    location.hash = `#/documents/${encodeURIComponent(resource.collection)}/${encodeURIComponent(new FormData(submitted.target).get('id'))}`
+    location.hash = addressOf(String(new FormData(submitted.currentTarget).get('id')))
   }
   return html`
     <form class="row" onSubmit=${find}>
@@ -75,32 +102,35 @@ function List({ resource, commands, schemaOf }) {
         ({
           name,
           values,
-        }) => html`<label>${name} <select onChange=${({ target }) => setQuery({ cursor: '', filter: target.value && `&${new URLSearchParams({ [name]: target.value })}` })}>
+        }) => html`<label>${name} <select onChange=${/** @param {Chosen} changed */ ({ currentTarget }) => filterBy(name, currentTarget.value)}>
           <option value="">all</option>${values.map((value) => html`<option>${value}</option>`)}
         </select></label>`,
       )}
       <label>id <input name="id" inputmode="numeric" pattern="-?[0-9]+" required size="12" /></label><button>Find</button>
     </form>
-    <${Failure} of=${page.failure} />
-    <${Table} label=${resource.collection} titles=${names} empty=${page.value === undefined ? 'Asking …' : 'None.'}
-      rows=${documents.map((document) =>
+    ${h(Failure, { of: page.failure })}
+    ${h(Table, {
+      ...{ label: resource.collection, titles: names, empty: page.value === undefined ? 'Asking …' : 'None.' },
+      rows: documents.map((document) =>
         names.map((name) =>
           name === 'id'
-            ? html`<a href=${`#/documents/${encodeURIComponent(resource.collection)}/${document.id}`}>${String(document.id)}</a>`
-            : html`<${Text} of=${document[name] ?? ''} />`,
+            ? html`<a href=${addressOf(String(document.id))}>${String(document.id)}</a>`
+            : h(Text, { of: document[name] ?? '' }),
         ),
-      )} />
+      ),
+    })}
     <p class="buttons">
       <button type="button" disabled=${query.cursor === ''} onClick=${() => setQuery({ ...query, cursor: '' })}>First page</button>
-      <button type="button" disabled=${page.value?.next === undefined} onClick=${() => setQuery({ ...query, cursor: page.value.next })}>Next page</button>
+      <button type="button" disabled=${next === undefined} onClick=${() => setQuery({ ...query, cursor: next ?? '' })}>Next page</button>
     </p>
     <h2>Commands</h2>
     <div class="commands">
-      ${commands.filter(({ path }) => path === resource.path).map((command) => html`<${CommandForm} command=${command} params=${{}} schemaOf=${schemaOf} />`)}
+      ${commands.filter(({ path }) => path === resource.path).map((command) => h(CommandForm, { command, params: {}, schemaOf }))}
     </div>
   `
 }
 
+/** @param {Known & { id: string }} props */
 function One({ resource, id, commands, schemaOf }) {
   const [changes, setChanges] = useState(0)
   const found = useAnswer(
@@ -116,18 +146,19 @@ function One({ resource, id, commands, schemaOf }) {
     return (await ask(`console/api/stream-of?${query}`)).value.stream
   }, [])
   return html`
-    <h2>${resource.collection} <${Text} of=${id} /></h2>
-    <${Failure} of=${found.failure} />
-    ${found.value === undefined ? null : html`<${Code} of=${written(found.value.document)} label="Document" />`}
+    <h2>${resource.collection} ${h(Text, { of: id })}</h2>
+    ${h(Failure, { of: found.failure })}
+    ${found.value === undefined ? null : h(Code, { of: written(found.value.document), label: 'Document' })}
     ${stream.value === undefined ? null : html`<p><a href=${`#/events/${encodeURIComponent(stream.value)}`}>Its events</a></p>`}
     <div class="commands">
       ${commands
         .filter(({ path }) => path === resource.one)
-        .map(
-          (
-            command,
-          ) => html`<${CommandForm} command=${command} params=${{ [resource.parameter]: id }} schemaOf=${schemaOf}
-          headers=${found.value?.tag ? { 'if-match': found.value.tag } : {}} onDone=${() => setChanges(changes + 1)} />`,
+        .map((command) =>
+          h(CommandForm, {
+            ...{ command, params: { [resource.parameter]: id }, schemaOf },
+            ...(found.value?.tag && { headers: { 'if-match': found.value.tag } }),
+            onDone: () => setChanges(changes + 1),
+          }),
         )}
     </div>
   `

@@ -5,17 +5,24 @@ import { Documents } from './documents.js'
 import { Events } from './events.js'
 import { Overview } from './overview.js'
 import { Parked } from './parked.js'
-import { Failure, Guarded, html, time } from './parts.js'
+import { Failure, Guarded, h, html, time } from './parts.js'
 import { Pipeline } from './pipeline.js'
 
+/**
+ * @import { Status } from '../answers.ts'
+ * @import { Child, PageProps, Submitted } from './types.ts'
+ */
+
+/** @type {Readonly<Record<string, (props: PageProps) => Child>>} */
 const pages = { overview: Overview, pipeline: Pipeline, events: Events, parked: Parked, documents: Documents }
-const element = document.getElementById('console')
+const element = /** @type {HTMLElement} */ (document.getElementById('console'))
 /** Longer than the service takes to find out that log or read models do not answer. */
 const statusWithinMs = 2500
 
 function App() {
   const [isSignedIn, setSignedIn] = useState(false)
-  const [why, setWhy] = useState()
+  const [why, setWhy] = useState(/** @type {string | undefined} */ (undefined))
+  /** @param {string} key */
   function enter(key) {
     setWhy(undefined)
     signIn(key, (reason) => {
@@ -24,15 +31,17 @@ function App() {
     })
     setSignedIn(true)
   }
-  return isSignedIn ? html`<${Console} />` : html`<${SignIn} why=${why} onEnter=${enter} />`
+  return isSignedIn ? h(Console, {}) : h(SignIn, { why, onEnter: enter })
 }
 
+/** @param {{ why: string | undefined, onEnter: (key: string) => void }} props */
 function SignIn({ why, onEnter }) {
-  const field = useRef()
-  useEffect(() => field.current.focus(), [])
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null))
+  useEffect(() => field.current?.focus(), [])
+  /** @param {Submitted} submitted */
   function submit(submitted) {
     submitted.preventDefault()
-    onEnter(field.current.value.trim())
+    onEnter(field.current?.value.trim() ?? '')
   }
   return html`<main class="sign-in">
     <h1>${element.dataset.title}</h1>
@@ -46,9 +55,9 @@ function SignIn({ why, onEnter }) {
 }
 
 function Console() {
-  const { status, mayOperate, failure, failingSince } = useStatus()
+  const { status, mayOperate = false, failed } = useStatus()
   const [page, path] = usePage()
-  const { [page]: Page } = pages
+  const { [page]: Page = Overview } = pages
   const address = [page, ...path].join('/')
   return html`
     <header>
@@ -60,8 +69,8 @@ function Console() {
     </header>
     <main>
       <h1>${capitalised(page)}</h1>
-      ${failure === undefined ? null : html`<div class="outage"><${Failure} of=${failure} /><p>Since ${time(failingSince)}. This page goes on asking; what it shows is older.</p></div>`}
-      ${status === undefined ? html`<p>${failure === undefined ? 'Asking …' : ''}</p>` : html`<${Guarded} key=${address}><${Page} status=${status} mayOperate=${mayOperate} path=${path} /><//>`}
+      ${failed === undefined ? null : html`<div class="outage">${h(Failure, { of: failed.failure })}<p>Since ${time(failed.since)}. This page goes on asking; what it shows is older.</p></div>`}
+      ${status === undefined ? html`<p>${failed === undefined ? 'Asking …' : ''}</p>` : h(Guarded, { key: address }, h(Page, { status, mayOperate, path }))}
     </main>
     <footer class="quiet">${status === undefined ? '' : `Process ${status.process.name}, role ${status.process.role}, release ${status.process.release}, started ${new Date(status.process.startedAt).toLocaleString()}`}</footer>
   `
@@ -69,7 +78,9 @@ function Console() {
 
 /** Asked for every second: so a key that is no longer valid signs out, and what fails is said at once. */
 function useStatus() {
-  const [state, setState] = useState({})
+  const [state, setState] = useState(
+    /** @type {{ status?: Status, mayOperate?: boolean, failed?: { failure: unknown, since: number } }} */ ({}),
+  )
   useEffect(
     () =>
       every(1000, async () => {
@@ -77,7 +88,7 @@ function useStatus() {
           const { value, headers } = await ask('console/api/status', { timeoutMs: statusWithinMs })
           setState({ status: value, mayOperate: headers.get('may-operate') === 'true' })
         } catch (failure) {
-          setState((before) => ({ ...before, failure, failingSince: before.failingSince ?? Date.now() }))
+          setState((before) => ({ ...before, failed: { failure, since: before.failed?.since ?? Date.now() } }))
         }
       }),
     [],
@@ -85,7 +96,10 @@ function useStatus() {
   return state
 }
 
-/** The page that the address names, and what follows its name. */
+/**
+ * The page that the address names, and what follows its name.
+ * @returns {[string, string[]]}
+ */
 function usePage() {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
@@ -93,11 +107,14 @@ function usePage() {
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
   }, [])
-  const [name, ...path] = hash.slice('#/'.length).split('/').map(decoded)
+  const [name = '', ...path] = hash.slice('#/'.length).split('/').map(decoded)
   return [Object.hasOwn(pages, name) ? name : 'overview', path]
 }
 
-/** As it is where it is no encoded text: anybody can write an address. */
+/**
+ * As it is where it is no encoded text: anybody can write an address.
+ * @param {string} part
+ */
 function decoded(part) {
   try {
     return decodeURIComponent(part)
@@ -106,8 +123,9 @@ function decoded(part) {
   }
 }
 
+/** @param {string} text */
 function capitalised(text) {
-  return text[0].toUpperCase() + text.slice(1)
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-render(html`<${App} />`, element)
+render(h(App, {}), element)
