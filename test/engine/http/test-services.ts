@@ -1,14 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { HTTPMethods, LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import type {
-  CommandHandler,
-  CommandOptions,
-  Handled,
-  MakeCommand,
-} from '../../../src/engine/commands/command-handler.ts'
+import type { CommandHandler, CommandOptions } from '../../../src/engine/commands/command-handler.ts'
 import type { Definition } from '../../../src/engine/definition/definition.ts'
-import { documentsOf } from '../../../src/engine/definition/shown-documents.ts'
-import { Rejected } from '../../../src/engine/door/rejected.ts'
 import type { AnyEvent } from '../../../src/engine/door/stream.ts'
 import type { FeedQuery, FeedStep } from '../../../src/engine/feed/event-feed.ts'
 import { type AppOptions, type AppServices, buildApp } from '../../../src/engine/http/app.ts'
@@ -17,10 +11,11 @@ import { InFlightLimit, type Rate, RateLimit } from '../../../src/engine/http/gu
 import { RequestTurns } from '../../../src/engine/http/guards/request-turns.ts'
 import type { RouteServices } from '../../../src/engine/http/routes/resource.ts'
 import { Traffic } from '../../../src/engine/http/wire/traffic.ts'
-import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { StoredDocument } from '../../../src/engine/read-models/document.ts'
-import type { AtLeast, Reached } from '../../../src/engine/read-models/read-model.ts'
-import { type IdempotencyRecord, noRecords } from '../../../src/engine/read-models/stored-texts.ts'
+import type { AtLeast } from '../../../src/engine/read-models/read-model.ts'
+import { rowsMark } from '../../../src/engine/read-models/row-place.ts'
+import { added, applyAll, firstBatch } from '../read-models/contract/samples.ts'
+import { openInMemory } from '../service-in-memory.ts'
 import type { NewSeat, SeatEvent, SeatId } from '../theatre/seats.ts'
 import { streamOf, theatre } from '../theatre/theatre.ts'
 
@@ -28,7 +23,7 @@ export const key = 'test-key'
 export const authorization = `Bearer ${key}`
 /** The key of somebody else. */
 export const otherKey = 'other-key'
-/** The log that the tokens of `FakeServices` belong to. */
+/** The log that the tokens of `TestServices` belong to. */
 export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
 
 type Events = RouteServices['events']
@@ -45,12 +40,10 @@ const seats: Served<SeatEvent, NewSeat> = {
   added: (id, seat) => ({ type: 'SeatAdded', seat: { id: id as SeatId, ...seat } }),
 }
 
-/** `behind`: the stream that shows it. */
-type Shown = StoredDocument
-
 /** What a test says of them, and finds out. */
-class Scene<Event> {
-  readonly events: Event[] = []
+class Scene {
+  /** The types of the events in the log. */
+  readonly events: string[] = []
   /** What commands were to be handled with, what reads were asked to have in their answers, and what was followed. */
   readonly handled: CommandOptions[] = []
   readonly atLeast: (AtLeast | undefined)[] = []
@@ -66,10 +59,6 @@ class Scene<Event> {
   beforeRead: () => Promise<void> | void = () => {}
   beforeCommand: (options: CommandOptions) => Promise<void> | void = () => {}
   steps: () => AsyncGenerator<FeedStep> = async function* () {}
-  protected readonly streams = new Map<string, { readonly state: unknown; readonly version: number }>()
-  protected readonly documents = new Map<string, Shown>()
-  protected readonly decided = new Map<string, IdempotencyRecord>()
-  protected lastId = 0
 
   constructor({ scopes }: Pick<Definition, 'scopes'>) {
     this.scopes = new Set(scopes)
@@ -77,59 +66,32 @@ class Scene<Event> {
 }
 
 /**
- * The services of an API process over streams in memory, all in partition 0, decided and shown as in production; what
- * the command handler and the read model do beside that is for their own tests. Each part can be replaced by a test.
+ * The services of an API process in memory, all in partition 0. Reads are not told what a token asks for: what the read
+ * model does about it is for its own tests. Each part can be replaced by a test.
  */
-export class FakeServices<Event extends AnyEvent = SeatEvent, New = NewSeat>
-  extends Scene<Event>
-  implements AppServices
-{
+export class TestServices<Event extends AnyEvent = SeatEvent, New = NewSeat> extends Scene implements AppServices {
   readonly #served: Served<Event, New>
+  #parts: ReturnType<typeof openInMemory>
+  #stored = 0
   /** What an app asks for once, when it is built. */
   rate: Rate | undefined
   maxInFlightPerKey = 1000
 
   readonly readModel: RouteServices['readModel'] = {
-    find: async ({ collection, id }, atLeast) => {
-      await this.#beginRead(atLeast)
-      const found = this.documents.get(`${collection}/${id}`)
-      return { document: found && { json: found.json, stream: found.behind }, reached: this.#reached() }
-    },
-    page: async ({ collection, index, after, limit, ids }, atLeast) => {
-      await this.#beginRead(atLeast)
-      // As a store does, which relies on the order of the ids and finds each as often as it is asked for.
-      const all = ids?.flatMap((id) => this.documents.get(`${collection}/${id}`) ?? []) ?? [...this.documents.values()]
-      const behind = all
-        .filter((one) => one.collection === collection && one.id > after)
-        .filter(({ indexes }) => index === undefined || indexes.includes(index))
-      if (ids === undefined) behind.sort((a, b) => a.id - b.id)
-      const shown = behind.slice(0, limit)
-      const last = behind.length > limit ? shown.at(-1)?.id : undefined
-      const documents = shown.map(({ json }) => json).join(',')
-      return { documents, count: shown.length, last, reached: this.#reached() }
-    },
+    find: async (document, atLeast) => (await this.#beginRead(atLeast)).readModel.find(document),
+    page: async (query, atLeast) => (await this.#beginRead(atLeast)).readModel.page(query),
   }
   readonly commands: CommandHandler<unknown, unknown> = {
     handle: async (command, options) => {
       this.handled.push(options)
       await this.beforeCommand(options)
-      const record = this.decided.get(options.idempotency?.key ?? '')
-      if (record === undefined) return this.#decide(command, options)
-      if (record.fingerprint !== options.idempotency?.fingerprint) {
-        throw new ServiceError('idempotency_key_reused', 'Something else was sent under this key before.')
-      }
-      return { outcome: 'replayed', record, position: { partition: 0, offset: record.offset } }
+      const { commands } = await this.#parts
+      return await commands.handle(command, options)
     },
   }
-  /** Tells the number of each event in `events`, as its offset and as all that its CloudEvent says. */
   readonly feed: { -readonly [Name in keyof Events]: Events[Name] } = {
-    history: async (stream, { after = 0, limit }, _reader, atLeast) => {
-      await this.#beginRead(atLeast)
-      const offsets = this.events.flatMap((event, offset) => (this.#served.streamOf(event) === stream ? [offset] : []))
-      const events = offsets.slice(after, after + limit).map(String)
-      const last = after + limit < offsets.length ? after + limit : undefined
-      return { events, last, isKnown: offsets.length > 0, reached: this.#reached() }
-    },
+    history: async (stream, page, reader, atLeast) =>
+      (await this.#beginRead(atLeast)).feed.history(stream, page, reader),
     follow: async (query) => {
       this.followed.push(query)
       return this.steps()
@@ -170,85 +132,61 @@ export class FakeServices<Event extends AnyEvent = SeatEvent, New = NewSeat>
   constructor(served: Served<Event, New>) {
     super(served.definition)
     this.#served = served
+    this.#parts = this.#open()
   }
 
-  add(thing: New, id = this.lastId + 1): number {
-    this.append(this.#served.added(id, thing))
-    this.lastId = id
-    return id
+  /** Takes effect before whatever is asked next. */
+  add(thing: New, givenId?: number): void {
+    this.#next(async ({ ids, appender }) => {
+      const { definition, streamOf, added } = this.#served
+      const event = added(givenId ?? ids.draw(0) ?? expect.fail('no id is left'), thing)
+      const context = { stream: streamOf(event), eventId: randomUUID(), version: 1, time: this.time }
+      await appender.append(0, definition.events.encode(event, context), Number.POSITIVE_INFINITY)
+    })
   }
 
-  /** Returns the state after it. */
-  append(event: Event): { readonly state: unknown; readonly version: number } {
-    const { definition, streamOf } = this.#served
-    const stream = streamOf(event)
-    const before = this.#streamOf(stream)
-    const version = before.version + 1
-    const state = definition.stream.evolve(before.state, { event, version, time: this.time })
-    this.events.push(event)
-    this.streams.set(stream, { state, version })
-    for (const { json, ...rest } of documentsOf(definition, state)) {
-      if (json === null) this.documents.delete(`${rest.collection}/${rest.id}`)
-      else this.store({ ...rest, json, behind: stream })
-    }
-    return { state, version }
-  }
-
-  store(document: Shown): void {
-    this.documents.set(`${document.collection}/${document.id}`, document)
+  /** As `add`; without a stream that it shows. */
+  store(document: Omit<StoredDocument, 'behind'>): void {
+    const stored = firstBatch({ documents: added({ ...document, behind: rowsMark }) }, ++this.#stored)
+    this.#next(({ store }) => applyAll(store, 'generation', stored))
   }
 
   /** For the next test. */
   reset(): void {
     Object.assign(this, new Scene(this.#served.definition))
+    void this.#parts.then(({ appender }) => appender.close())
+    this.#parts = this.#open()
   }
 
-  #decide(
-    command: MakeCommand<unknown>,
-    { stream: about, drawsId, idempotency, precondition }: CommandOptions,
-  ): Handled<unknown> {
-    const document = typeof about === 'object' ? this.documents.get(`${about.collection}/${about.id}`) : undefined
-    const reached = this.#reached()
-    const own = typeof about === 'object' && this.streams.has(String(about.id)) ? String(about.id) : undefined
-    const isHome = typeof about === 'object' && about.collection === this.#served.definition.home.collection
-    const stream = typeof about === 'object' ? (document?.behind ?? (isHome ? own : undefined)) : about
-    if (stream === undefined) return { outcome: 'not_found', reached }
-    const id = stream === 'new' || drawsId ? ++this.lastId : 0
-    const before = this.#streamOf(stream === 'new' ? String(id) : stream)
-    const event = this.#served.definition.stream.decide(command({ id, time: this.time }), before.state)
-    if (event === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
-    if (typeof about === 'object' && document === undefined) return { outcome: 'not_found', reached }
-    precondition?.(document?.json ?? '')
-    if (event instanceof Rejected) throw ServiceError.own(event.code, event.message)
-    const after = this.append(event as Event)
-    const offset = this.events.length - 1
-    if (idempotency !== undefined) {
-      const effect = { stream, id, version: after.version, time: this.time, parked: false }
-      this.decided.set(idempotency.key, { partition: 0, ...idempotency, offset, ...effect })
-    }
-    return { outcome: 'applied', id, ...after, position: { partition: 0, offset }, isReadable: this.isReadable }
+  #open() {
+    const now = () => Object.assign(new Date(this.time), { toISOString: () => this.time }) // as another producer writes it
+    const { events } = this
+    return openInMemory(this.#served.definition, {
+      now,
+      heard: () => (this.isReadable ? 'applied' : 'late'),
+      appended: ({ value }) => void events.push(JSON.parse(value).type.split('.')[1]),
+    })
   }
 
-  #streamOf(stream: string): { readonly state: unknown; readonly version: number } {
-    return this.streams.get(stream) ?? { state: this.#served.definition.stream.initial, version: 0 }
+  #next(act: (parts: Awaited<ReturnType<typeof openInMemory>>) => Promise<void>): void {
+    this.#parts = this.#parts.then(async (parts) => {
+      await act(parts)
+      return parts
+    })
   }
 
-  async #beginRead(atLeast: AtLeast | undefined): Promise<void> {
+  async #beginRead(atLeast: AtLeast | undefined) {
     this.atLeast.push(atLeast)
     await this.beforeRead()
-  }
-
-  #reached(): Reached {
-    const next = this.events.length
-    return [next === 0 ? new Map() : new Map([[0, { next, last: null, counts: noRecords }]])]
+    return await this.#parts
   }
 }
 
 const connections = { max: 1000, maxPerAddress: 1000, isTrustedProxy: () => false }
 
-export const fakeTheatre = () => new FakeServices(seats)
+export const theatreServices = () => new TestServices(seats)
 
-export function openApp(services: AppServices = fakeTheatre(), options: Partial<AppOptions> = {}) {
+export function openApp(services: AppServices = theatreServices(), options: Partial<AppOptions> = {}) {
   return buildApp(services, {
     logger: false,
     logsWrites: false,
@@ -264,7 +202,7 @@ type Headers = Record<string, string>
 
 /** A server, and what sends it requests. A body may be text or a value. */
 export async function openServer<Event extends AnyEvent, New>(
-  services: FakeServices<Event, New>,
+  services: TestServices<Event, New>,
   options: Partial<AppOptions> = {},
 ) {
   const app = await openApp(services, options)
@@ -288,7 +226,7 @@ export async function openServer<Event extends AnyEvent, New>(
 /** A server for the tests of a file; its services are new for each. */
 export function testServer<Event extends AnyEvent = SeatEvent, New = NewSeat>(served?: Served<Event, New>) {
   const server = {} as Awaited<ReturnType<typeof openServer<Event, New>>>
-  const services = new FakeServices((served ?? seats) as Served<Event, New>)
+  const services = new TestServices((served ?? seats) as Served<Event, New>)
   beforeAll(async () => void Object.assign(server, await openServer(services)))
   beforeEach(() => server.services.reset())
   afterAll(() => server.app.close())

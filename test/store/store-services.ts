@@ -1,6 +1,6 @@
 import type { PetEvent } from '../../src/store/events.ts'
 import type { NewPet, PetId } from '../../src/store/pet.ts'
-import { FakeServices, type Served, testServer } from '../engine/http/fake-services.ts'
+import { type Served, TestServices, testServer } from '../engine/http/test-services.ts'
 import { petstore, streamOf } from './petstore.ts'
 
 const pets: Served<PetEvent, NewPet> = {
@@ -9,7 +9,7 @@ const pets: Served<PetEvent, NewPet> = {
   added: (id, pet) => ({ type: 'PetCreated', pet: { id: id as PetId, ...pet } }),
 }
 
-export const fakeStore = () => new FakeServices(pets)
+export const storeServices = () => new TestServices(pets)
 
 /** A server of the store for the tests of a file. */
 export const storeServer = () => testServer(pets)
