@@ -4,8 +4,7 @@ import type { Definition } from '../../src/engine/definition/definition.ts'
 import { EventFeed } from '../../src/engine/feed/event-feed.ts'
 import type { NewRecord } from '../../src/engine/log/event-log.ts'
 import { defaultLimits, GroupCommit } from '../../src/engine/log/group-commit.ts'
-import type { Proof } from '../../src/engine/read-models/ports/reads.ts'
-import type { Applied, ReadModel } from '../../src/engine/read-models/read-model.ts'
+import type { Applied } from '../../src/engine/read-models/read-model.ts'
 import { unseenBlocks } from './commands/unseen-blocks.ts'
 import { openProjection } from './projector/projecting.ts'
 import { record } from './projector/records.ts'
@@ -20,7 +19,6 @@ interface Hooks {
 /** The parts of a service that handle its commands and tell its events, over one partition in memory. */
 export async function openInMemory(definition: Definition, { now, heard, appended }: Hooks) {
   const projection = await openProjection(undefined, definition)
-  const { reads } = projection.store
   let blocks = 0
   const log = {
     ...projection.log,
@@ -33,18 +31,7 @@ export async function openInMemory(definition: Definition, { now, heard, appende
       return first
     },
   }
-  const shown = async <T extends { readonly proof: Proof }>(read: (generation: string) => Promise<T>) => {
-    const { proof, ...found } = await read('generation')
-    return { ...found, reached: [proof.checkpoints] }
-  }
-  const readModel: Omit<ReadModel, 'holdsAny'> = {
-    find: (document) => shown((generation) => reads.find(generation, document)),
-    page: (query) => shown((generation) => reads.page(generation, query)),
-    load: (query) => shown((generation) => reads.load(generation, query)),
-    whenApplied: async () => heard(),
-    generationOf: () => 'generation',
-    reportDamage: () => {},
-  }
+  const readModel = { ...projection.readModel, whenApplied: async () => heard(), reportDamage: () => {} }
   const ids = new IdAllocator(log, unseenBlocks(log))
   await ids.refill()
   const appender = new GroupCommit(log, defaultLimits)

@@ -1,11 +1,9 @@
-import type { PetEvent } from '../../src/store/events.ts'
 import type { NewPet, PetId } from '../../src/store/pet.ts'
 import { type Served, TestServices, testServer } from '../engine/http/test-services.ts'
-import { petstore, streamOf } from './petstore.ts'
+import { petstore } from './petstore.ts'
 
-const pets: Served<PetEvent, NewPet> = {
+const pets: Served<NewPet> = {
   definition: petstore,
-  streamOf,
   added: (id, pet) => ({ type: 'PetCreated', pet: { id: id as PetId, ...pet } }),
 }
 

@@ -3,16 +3,8 @@ import { Type } from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCursor, writeCursor, writeToken } from '../../../src/engine/http/values/tokens.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
-import {
-  bookingStatuses,
-  type NewSeat,
-  type Seat,
-  type SeatEvent,
-  type SeatId,
-  seatDocument,
-  seatStatuses,
-} from '../theatre/seats.ts'
-import { streamOf, theatre } from '../theatre/theatre.ts'
+import { bookingStatuses, type Seat, type SeatId, seatDocument, seatStatuses } from '../theatre/seats.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { expectError, openServer, TestServices, testServer, tokenScope } from './test-services.ts'
 
 const server = testServer()
@@ -142,9 +134,8 @@ it.each(['a&b=c', '"', '>; rel="help"', 'on hold', '100 %', '%26', '+', '#', 'é
   async (value) => {
     const filters = { 'kind of': Type.Enum([value, 'other'], { type: 'string' }) }
     const home = { ...theatre.home, filters }
-    const services = new TestServices<SeatEvent, NewSeat>({
+    const services = new TestServices({
       definition: { ...theatre, home, resources: [home] },
-      streamOf,
       added: () => expect.fail(),
     })
     const { get, app } = await openServer(services)

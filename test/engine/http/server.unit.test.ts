@@ -5,7 +5,7 @@ import { drain } from '../../../src/engine/http/wire/server.ts'
 import type { EngineErrorCode } from '../../../src/engine/lib/errors/engine-errors.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-import type { NewSeat, SeatEvent } from '../theatre/seats.ts'
+import type { NewSeat } from '../theatre/seats.ts'
 import { authorization, key, openServer, testServer, theatreServices } from './test-services.ts'
 
 const server = testServer()
@@ -254,7 +254,7 @@ describe('one connection', () => {
 })
 
 describe('draining', () => {
-  let own: Awaited<ReturnType<typeof openServer<SeatEvent, NewSeat>>>
+  let own: Awaited<ReturnType<typeof openServer<NewSeat>>>
   let to: number
   beforeEach(async () => {
     own = await openServer(theatreServices())

@@ -16,8 +16,8 @@ import type { AtLeast } from '../../../src/engine/read-models/read-model.ts'
 import { rowsMark } from '../../../src/engine/read-models/row-place.ts'
 import { added, applyAll, firstBatch } from '../read-models/contract/samples.ts'
 import { openInMemory } from '../service-in-memory.ts'
-import type { NewSeat, SeatEvent, SeatId } from '../theatre/seats.ts'
-import { streamOf, theatre } from '../theatre/theatre.ts'
+import type { NewSeat, SeatId } from '../theatre/seats.ts'
+import { theatre } from '../theatre/theatre.ts'
 
 export const key = 'test-key'
 export const authorization = `Bearer ${key}`
@@ -28,15 +28,13 @@ export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
 
 type Events = RouteServices['events']
 /** The service that is served, and its first events. */
-export interface Served<Event extends AnyEvent, New> {
+export interface Served<New> {
   readonly definition: Definition
-  streamOf(event: Event): string
-  added(id: number, thing: New): Event
+  added(id: number, thing: New): AnyEvent
 }
 
-const seats: Served<SeatEvent, NewSeat> = {
+const seats: Served<NewSeat> = {
   definition: theatre,
-  streamOf,
   added: (id, seat) => ({ type: 'SeatAdded', seat: { id: id as SeatId, ...seat } }),
 }
 
@@ -69,8 +67,8 @@ class Scene {
  * The services of an API process in memory, all in partition 0. Reads are not told what a token asks for: what the read
  * model does about it is for its own tests. Each part can be replaced by a test.
  */
-export class TestServices<Event extends AnyEvent = SeatEvent, New = NewSeat> extends Scene implements AppServices {
-  readonly #served: Served<Event, New>
+export class TestServices<New = NewSeat> extends Scene implements AppServices {
+  readonly #served: Served<New>
   #parts: ReturnType<typeof openInMemory>
   #stored = 0
   /** What an app asks for once, when it is built. */
@@ -129,7 +127,7 @@ export class TestServices<Event extends AnyEvent = SeatEvent, New = NewSeat> ext
   }
   readonly draining = () => this.isDraining
 
-  constructor(served: Served<Event, New>) {
+  constructor(served: Served<New>) {
     super(served.definition)
     this.#served = served
     this.#parts = this.#open()
@@ -137,11 +135,12 @@ export class TestServices<Event extends AnyEvent = SeatEvent, New = NewSeat> ext
 
   /** Takes effect before whatever is asked next. */
   add(thing: New, givenId?: number): void {
+    const { time } = this
     this.#next(async ({ ids, appender }) => {
-      const { definition, streamOf, added } = this.#served
-      const event = added(givenId ?? ids.draw(0) ?? expect.fail('no id is left'), thing)
-      const context = { stream: streamOf(event), eventId: randomUUID(), version: 1, time: this.time }
-      await appender.append(0, definition.events.encode(event, context), Number.POSITIVE_INFINITY)
+      const { definition, added } = this.#served
+      const id = givenId ?? ids.draw(0) ?? expect.fail('no id is left')
+      const context = { stream: String(id), eventId: randomUUID(), version: 1, time }
+      await appender.append(0, definition.events.encode(added(id, thing), context), Number.POSITIVE_INFINITY)
     })
   }
 
@@ -201,10 +200,7 @@ export function openApp(services: AppServices = theatreServices(), options: Part
 type Headers = Record<string, string>
 
 /** A server, and what sends it requests. A body may be text or a value. */
-export async function openServer<Event extends AnyEvent, New>(
-  services: TestServices<Event, New>,
-  options: Partial<AppOptions> = {},
-) {
+export async function openServer<New>(services: TestServices<New>, options: Partial<AppOptions> = {}) {
   const app = await openApp(services, options)
   const send = (method: HTTPMethods, url: string, body?: string | object, headers: Headers = {}) => {
     const type: Headers = body === undefined ? {} : { 'content-type': 'application/json' }
@@ -224,9 +220,9 @@ export async function openServer<Event extends AnyEvent, New>(
 }
 
 /** A server for the tests of a file; its services are new for each. */
-export function testServer<Event extends AnyEvent = SeatEvent, New = NewSeat>(served?: Served<Event, New>) {
-  const server = {} as Awaited<ReturnType<typeof openServer<Event, New>>>
-  const services = new TestServices((served ?? seats) as Served<Event, New>)
+export function testServer<New = NewSeat>(served?: Served<New>) {
+  const server = {} as Awaited<ReturnType<typeof openServer<New>>>
+  const services = new TestServices((served ?? seats) as Served<New>)
   beforeAll(async () => void Object.assign(server, await openServer(services)))
   beforeEach(() => server.services.reset())
   afterAll(() => server.app.close())
