@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { tagOf } from '../../src/engine/http/values/conditions.ts'
-import { expectError } from '../engine/http/fake-services.ts'
-import { storeServer } from './fake-store.ts'
+import { expectError } from '../engine/http/test-services.ts'
+import { storeServer } from './store-services.ts'
 
 const server = storeServer()
 const pet = '/v1/pets/1'
 const add = () => server.services.add({ name: 'Rex', categoryId: 7, status: 'available' })
 const patch = (body: string | object, headers?: Record<string, string>) => server.patch(pet, body, headers)
 const remove = (headers?: Record<string, string>, path = pet) => server.send('DELETE', path, undefined, headers)
-const types = () => server.services.events.map(({ type }) => type)
+const types = () => server.services.events
 const document = (name: string, categoryId = '7') =>
   `{"id":1,"name":"${name}","categoryId":${categoryId},"status":"available"}`
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { UnknownOutcome } from '../../src/engine/commands/command-handler.ts'
 import { tagOf } from '../../src/engine/http/values/conditions.ts'
-import { expectError, headerOf } from '../engine/http/fake-services.ts'
-import { storeServer } from './fake-store.ts'
+import { expectError, headerOf } from '../engine/http/test-services.ts'
+import { storeServer } from './store-services.ts'
 
 const server = storeServer()
 const path = '/v1/store/orders'
@@ -11,7 +11,7 @@ const later = '2026-11-21T10:00:00.000Z'
 const place = (body: string | object = { petId: 1 }) => server.post(path, body)
 const patch = (status: string, headers?: Record<string, string>, id = 2) =>
   server.patch(`${path}/${id}`, { status }, headers)
-const types = () => server.services.events.map(({ type }) => type)
+const types = () => server.services.events
 
 /** Pet 1, and where statuses are given order 2 of it, which went through them. */
 async function given(...statuses: readonly string[]): Promise<void> {

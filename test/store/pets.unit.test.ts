@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { tagOf } from '../../src/engine/http/values/conditions.ts'
 import type { NewPet } from '../../src/store/pet.ts'
-import { storeServer } from './fake-store.ts'
+import { storeServer } from './store-services.ts'
 
 const server = storeServer()
 const rex: NewPet = { name: 'Rex', categoryId: 7, status: 'pending' }

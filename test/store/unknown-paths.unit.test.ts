@@ -1,6 +1,6 @@
 import { it } from 'vitest'
 import { expectEmptySegmentsUnknown } from '../engine/http/empty-segments.ts'
-import { storeServer } from './fake-store.ts'
+import { storeServer } from './store-services.ts'
 
 const server = storeServer()
 

@@ -43,7 +43,7 @@ function openLog(partitions: readonly (readonly LogRecord[])[]) {
     },
   }
   const readModel = {
-    load: async () => ({ ...nothingLoaded, reached: [] }),
+    load: async () => nothingLoaded,
     whenApplied: async () => (world.applied ? ('applied' as const) : ('late' as const)),
   }
   const settled = new SettledEvents({ definition: theatre, log, readModel })

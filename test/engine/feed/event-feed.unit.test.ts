@@ -212,7 +212,7 @@ describe('the feed', () => {
         read: async (_, next) => ({ records: [], next }),
       },
       readModel: {
-        load: async () => ({ ...nothingLoaded, reached: [] }),
+        load: async () => nothingLoaded,
         whenApplied: async (_, { timeoutMs }) => {
           if (timeoutMs === 0) return 'late'
           waits++
@@ -232,7 +232,7 @@ describe('the feed', () => {
     let [generation, isKnown] = ['before', false]
     const world = await openFeed({
       readModel: (model) => ({
-        load: async (...query) => (isKnown ? model.load(...query) : { ...nothingLoaded, reached: [] }),
+        load: async (...query) => (isKnown ? model.load(...query) : nothingLoaded),
         whenApplied: async () => 'unheard',
         generationOf: () => generation,
       }),

@@ -55,7 +55,7 @@ function openFeed(over: Partial<EventFeedOptions['readModel']> = {}, partitions 
       },
     },
     readModel: {
-      load: async () => ({ ...nothingLoaded, reached: [] }),
+      load: async () => nothingLoaded,
       whenApplied: appliedUpTo(records.length).whenApplied,
       generationOf: () => 'one',
       ...over,
@@ -203,7 +203,7 @@ describe('a history', () => {
 
   function openHistories() {
     const entries = new Map(events.map((_, i) => [i + 1, decodeEntry(encodeEntry(i * distance, 'event'))]))
-    const world = openFeed({ load: async () => ({ ...nothingLoaded, entries, reached: [] }) })
+    const world = openFeed({ load: async () => ({ ...nothingLoaded, entries }) })
     world.log = log
     world.beforeRead = async () => {
       for (let turn = 0; turn < 10; turn++) await nextTurn()

@@ -19,7 +19,7 @@ function openFeed(): EventFeed {
       read: async (_, from) => ({ records: records.slice(from, from + 1), next: from + 1 }),
     },
     readModel: {
-      load: async () => ({ ...nothingLoaded, reached: [] }),
+      load: async () => nothingLoaded,
       whenApplied: async () => 'applied',
       generationOf: () => 'one',
     },

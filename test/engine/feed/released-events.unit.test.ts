@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { EventFeed, type FeedStep } from '../../../src/engine/feed/event-feed.ts'
 import type { Position } from '../../../src/engine/log/event-log.ts'
-import type { ReadModel } from '../../../src/engine/read-models/read-model.ts'
 import { openProjection } from '../projector/projecting.ts'
 import { type AnyRecord, bookingEvent, discard, newerEvent, seatAdded } from '../projector/records.ts'
 import { theatre } from '../theatre/theatre.ts'
@@ -9,18 +8,16 @@ import { account } from './readers.ts'
 
 /** A feed of a log all of which is applied. */
 async function openFeed(records: readonly AnyRecord[]) {
-  const { store, log, apply } = await openProjection()
+  const { log, readModel, apply } = await openProjection()
   await apply(records)
-  const load = vi.fn<ReadModel['load']>(async (query) => {
-    return { ...(await store.reads.load('generation', query)), reached: [] }
-  })
+  const load = vi.fn(readModel.load)
   const feed = new EventFeed({
     definition: theatre,
     log: { ...log, partitions: 1 },
     readModel: {
+      ...readModel,
       load,
       whenApplied: async ({ offset }) => (offset < records.length ? 'unheard' : 'late'),
-      generationOf: () => 'one',
     },
     placeEveryMs: 0,
   })
@@ -93,7 +90,7 @@ it('a discard without effect tells nothing', async () => {
 })
 
 it('ends for followers whose place lies beyond the end of a log that lost its end', async () => {
-  const { store, log, apply } = await openProjection()
+  const { log, readModel, apply } = await openProjection()
   await apply([seatAdded({ id: 1 }), seatAdded({ id: 2 })])
   let [end, generation] = [2, 'one']
   const applied = Promise.withResolvers<void>()
@@ -101,7 +98,7 @@ it('ends for followers whose place lies beyond the end of a log that lost its en
     definition: theatre,
     log: { ...log, partitions: 1, endOffsets: async () => [end] },
     readModel: {
-      load: async (query) => ({ ...(await store.reads.load('generation', query)), reached: [] }),
+      ...readModel,
       whenApplied: async ({ offset }) => (offset < 2 ? 'unheard' : applied.promise.then(() => 'late' as const)),
       generationOf: () => generation,
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { expectError, key, testServer } from './fake-services.ts'
+import { expectError, key, testServer } from './test-services.ts'
 
 const server = testServer()
 

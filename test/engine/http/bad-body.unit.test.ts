@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EngineErrorCode } from '../../../src/engine/lib/errors/engine-errors.ts'
-import { authorization, expectError, testServer } from './fake-services.ts'
+import { authorization, expectError, testServer } from './test-services.ts'
 
 const server = testServer()
 const type = 'application/json'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { expectEmptySegmentsUnknown } from './empty-segments.ts'
-import { expectError, testServer } from './fake-services.ts'
+import { expectError, testServer } from './test-services.ts'
 
 const server = testServer()
 const resources = [
@@ -75,7 +75,7 @@ describe.each(resources)('GET %s/{%s}', (path, name, notFound, noun) => {
 
   it('an id beyond 2^53 does not find the seat of its rounded value', async () => {
     const collection = `${noun}s`
-    server.services.store({ collection, id: Number.MAX_SAFE_INTEGER, json: '{}', indexes: [], behind: '1' })
+    server.services.store({ collection, id: Number.MAX_SAFE_INTEGER, json: '{"id":9007199254740991}', indexes: [] })
     expect((await server.get(`${path}/9007199254740991`)).statusCode).toBe(200)
     expectError(await server.get(`${path}/9007199254740992`), 404, notFound)
   })

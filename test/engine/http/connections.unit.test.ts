@@ -5,7 +5,7 @@ import { networkOf, withoutPort } from '../../../src/engine/http/wire/networks.t
 import { drain } from '../../../src/engine/http/wire/server.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { authorization, fakeTheatre, key, openServer } from './fake-services.ts'
+import { authorization, key, openServer, theatreServices } from './test-services.ts'
 
 const list = `GET /v1/seats HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
 
@@ -17,7 +17,7 @@ async function openLimited(
 ) {
   const { logger, lines } = captureLog('warn')
   const connections = { max: 100, maxPerAddress: 100, isTrustedProxy: () => false, ...limits }
-  const { services, app, listen } = await openServer(fakeTheatre(), { logger, connections })
+  const { services, app, listen } = await openServer(theatreServices(), { logger, connections })
   const port = await listen()
   async function close() {
     const closed = drain(app.server, 1)

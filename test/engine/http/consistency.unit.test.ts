@@ -8,12 +8,12 @@ import { eventually } from '../../lib/eventually.ts'
 import {
   authorization,
   expectError,
-  fakeTheatre,
   headerOf,
   openServer,
   testServer,
+  theatreServices,
   tokenScope,
-} from './fake-services.ts'
+} from './test-services.ts'
 
 const server = testServer()
 const a12 = { name: 'A12', rowId: 7, status: 'available' } as const
@@ -73,7 +73,7 @@ describe('Prefer', () => {
   it.each([{}, { 'idempotency-key': '"k"' }])('a wait ends when the client goes: %j', async (keyed) => {
     const { promise: held, resolve: end } = Promise.withResolvers<void>()
     let wait: CommandOptions['wait'] | undefined
-    const { app, services, listen } = await openServer(fakeTheatre())
+    const { app, services, listen } = await openServer(theatreServices())
     onTestFinished(() => app.close())
     services.beforeCommand = (options) => {
       wait = options.wait

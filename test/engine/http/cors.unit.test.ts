@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeToken } from '../../../src/engine/http/values/tokens.ts'
-import { authorization, expectError, fakeTheatre, openServer, tokenScope } from './fake-services.ts'
+import { authorization, expectError, openServer, theatreServices, tokenScope } from './test-services.ts'
 
 const origin = 'https://shop.example'
 const preflight = {
@@ -15,7 +15,7 @@ const token = writeToken(tokenScope, [{ partition: 0, offset: 0 }])
 
 /** A server that listens: what is injected has no response of its class. */
 async function openListening(corsOrigins: readonly string[]) {
-  const { services, app, listen } = await openServer(fakeTheatre(), { corsOrigins })
+  const { services, app, listen } = await openServer(theatreServices(), { corsOrigins })
   const port = await listen()
   async function send(method: string, path: string, headers: Record<string, string>) {
     const all = { authorization, ...headers }

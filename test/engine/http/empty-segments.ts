@@ -1,6 +1,6 @@
 import type { HTTPMethods } from 'fastify'
 import { expect } from 'vitest'
-import { expectError, type testServer } from './fake-services.ts'
+import { expectError, type testServer } from './test-services.ts'
 
 type Server = Pick<ReturnType<typeof testServer>, 'app' | 'send'>
 

@@ -4,7 +4,7 @@ import { errorsPage } from '../../../src/engine/http/documents/errors-page.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { theatre } from '../theatre/theatre.ts'
-import { expectError, fakeTheatre, openApp, openServer, testServer } from './fake-services.ts'
+import { expectError, openApp, openServer, testServer, theatreServices } from './test-services.ts'
 
 it('the page of errors says what the table says, as text and code', () => {
   const meaning = 'Send `"a<b"` & wait.'
@@ -35,7 +35,7 @@ describe('passes on with its message, from reads and from commands', () => {
 })
 
 it('each error leads to what its code means, as does the path of PUBLIC_URL', async () => {
-  const { services, app, get } = await openServer(fakeTheatre(), { publicUrl: 'https://shop.example/seats' })
+  const { services, app, get } = await openServer(theatreServices(), { publicUrl: 'https://shop.example/seats' })
   const codes = [...theatre.errors.keys()]
   for (const code of codes) {
     services.beforeRead = () => Promise.reject(ServiceError.own(code, 'What happened.'))
@@ -52,7 +52,7 @@ it('each error leads to what its code means, as does the path of PUBLIC_URL', as
 })
 
 it('an error of a process that serves no such page leads nowhere', async () => {
-  const { api: _, ...probed } = fakeTheatre()
+  const { api: _, ...probed } = theatreServices()
   const app = await openApp({ ...probed, draining: () => false })
   const { statusCode, headers } = await app.inject('/v1/seats')
   expect([statusCode, headers.link]).toEqual([404, undefined])
@@ -82,7 +82,7 @@ describe('an error without a code of the table', () => {
 describe('the log', () => {
   async function logOf(level: Level, error: unknown): Promise<Record<string, unknown>[]> {
     const { logger, lines } = captureLog(level)
-    const { services, get } = await openServer(fakeTheatre(), { logger })
+    const { services, get } = await openServer(theatreServices(), { logger })
     if (error !== undefined) services.beforeRead = () => Promise.reject(error)
     await get('/v1/seats?limit=5', { 'x-request-id': 'id-1' })
     await get('/v1/seats', { authorization: 'Bearer wrong' })

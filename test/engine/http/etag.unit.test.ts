@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { checkIfMatch, isNamed, readConditions, tagOf } from '../../../src/engine/http/values/conditions.ts'
-import { expectError, headerOf, testServer } from './fake-services.ts'
+import { expectError, headerOf, testServer } from './test-services.ts'
 
 const server = testServer()
 const [json, changed] = ['{"id":1,"status":"available"}', '{"id":1,"status":"pending"}']

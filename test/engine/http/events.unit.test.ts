@@ -9,12 +9,12 @@ import { adjustableClock } from '../rebuilding/rebuilding.ts'
 import {
   authorization,
   expectError,
-  fakeTheatre,
   headerOf,
   openServer,
   testServer,
+  theatreServices,
   tokenScope,
-} from './fake-services.ts'
+} from './test-services.ts'
 
 const server = testServer()
 const created = '{"specversion":"1.0",\r\n"type":"theatre.SeatAdded.v1"}'
@@ -25,16 +25,17 @@ function addSeats(): void {
 }
 
 describe('the events of a seat', () => {
+  const typesIn = (answer: { json(): { type: string }[] }) => answer.json().map(({ type }) => type)
   it('come oldest first, page by page', async () => {
     addSeats()
     const { id } = (await server.post('/v1/bookings', { seatId: 1 })).json()
     await server.patch(`/v1/bookings/${id}`, { status: 'cancelled' })
     const first = await server.get('/v1/seats/1/events?limit=2')
-    expect([first.statusCode, first.json()]).toEqual([200, [0, 2]])
+    expect([first.statusCode, typesIn(first)]).toEqual([200, ['theatre.SeatAdded.v1', 'theatre.BookingPlaced.v1']])
     const [, next = ''] = /^<(\S+)>; rel="next"$/.exec(headerOf(first, 'link')) ?? []
     expect(next).toMatch(/^\/v1\/seats\/1\/events\?limit=2&cursor=/)
     const second = await server.get(next)
-    expect([second.statusCode, second.json()]).toEqual([200, [3]])
+    expect([second.statusCode, typesIn(second)]).toEqual([200, ['theatre.BookingCancelled.v1']])
     expect(second.headers).not.toHaveProperty('link')
   })
 
@@ -139,7 +140,7 @@ describe('the feed', () => {
     const time = vi.spyOn(performance, 'now').mockReturnValue(1000)
     onTestFinished(() => time.mockRestore())
     const { services, get, app } = await openServer(
-      Object.assign(fakeTheatre(), { rate: { requests: 6, seconds: 60 } }),
+      Object.assign(theatreServices(), { rate: { requests: 6, seconds: 60 } }),
     )
     onTestFinished(() => app.close())
     const counted: number[] = []
@@ -197,7 +198,7 @@ describe('the feed', () => {
   })
 
   it('is told to a client that never reads no further than the system keeps for it, and then no more', async () => {
-    const { app, listen, services } = await openServer(fakeTheatre())
+    const { app, listen, services } = await openServer(theatreServices())
     onTestFinished(() => app.close())
     const skipTime = adjustableClock()
     let hasLeft = false

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { NamedResource } from '../../../src/engine/definition/definition.ts'
 import { type PageParameters, type RouteServices, replyWithPage } from '../../../src/engine/http/routes/resource.ts'
 import { theatre } from '../theatre/theatre.ts'
-import { tokenScope } from './fake-services.ts'
+import { tokenScope } from './test-services.ts'
 
 /** A resource with two filters, of which the store has none. */
 const resource: NamedResource = { ...theatre.home, filters: { status: {}, kind: {} } }

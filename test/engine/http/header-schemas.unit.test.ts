@@ -5,7 +5,7 @@ import { readConditions, tagOf } from '../../../src/engine/http/values/condition
 import { readIdempotencyKey } from '../../../src/engine/http/values/headers.ts'
 import { readCursor, readTokens, writeCursor, writeToken } from '../../../src/engine/http/values/tokens.ts'
 import { compileCheck } from '../../../src/engine/lib/values/validation.ts'
-import { tokenScope } from './fake-services.ts'
+import { tokenScope } from './test-services.ts'
 
 const { 'Idempotency-Key': key } = requestHeaders.idempotencyKey('')
 const { 'If-Match': ifMatch } = requestHeaders.ifMatch

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { buildAdminApp } from '../../../src/engine/http/app.ts'
-import { authorization, expectError, openApp, testServer } from './fake-services.ts'
+import { authorization, expectError, openApp, testServer } from './test-services.ts'
 
 const server = testServer()
 

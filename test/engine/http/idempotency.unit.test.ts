@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SeatId } from '../theatre/seats.ts'
 import { addSeatIdempotency, placeBookingIdempotency } from '../theatre/theatre.ts'
-import { expectError, otherKey, testServer } from './fake-services.ts'
+import { expectError, otherKey, testServer } from './test-services.ts'
 
 const server = testServer()
 const a12 = { name: 'A12', rowId: 7, status: 'available' } as const

@@ -1,13 +1,13 @@
 import { connect } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../../lib/eventually.ts'
-import { authorization, expectError, fakeTheatre, key, openServer, otherKey } from './fake-services.ts'
+import { authorization, expectError, key, openServer, otherKey, theatreServices } from './test-services.ts'
 
 /** A server that holds back reads until `end`; `list` asks for a list, `begun` is called by each. */
 async function openHolding(maxInFlightPerKey: number) {
   const { promise, resolve: end } = Promise.withResolvers<void>()
   const begun = vi.fn(() => promise)
-  const services = Object.assign(fakeTheatre(), { maxInFlightPerKey, beforeRead: begun })
+  const services = Object.assign(theatreServices(), { maxInFlightPerKey, beforeRead: begun })
   const server = await openServer(services)
   onTestFinished(() => server.app.close())
   const list = (headers?: Record<string, string>) => server.get('/v1/seats', headers)

@@ -2,12 +2,12 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { readConfig } from '../../../src/engine/app/config.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { theatre } from '../theatre/theatre.ts'
-import { expectError, type FakeServices, fakeTheatre, key, openServer, otherKey } from './fake-services.ts'
+import { expectError, key, openServer, otherKey, type TestServices, theatreServices } from './test-services.ts'
 
 const seat = { name: 'A12', rowId: 7 }
 
-async function open(more: Partial<FakeServices> = {}, options: Parameters<typeof openServer>[1] = {}) {
-  const server = await openServer(Object.assign(fakeTheatre(), more), options)
+async function open(more: Partial<TestServices> = {}, options: Parameters<typeof openServer>[1] = {}) {
+  const server = await openServer(Object.assign(theatreServices(), more), options)
   const list = (authorization = `Bearer ${key}`) => server.get('/v1/seats', { authorization })
   const add = (headers: Record<string, string> = {}) => server.post('/v1/seats', seat, headers)
   return { ...server, list, add }

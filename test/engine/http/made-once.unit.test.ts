@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { tagOf } from '../../../src/engine/http/values/conditions.ts'
-import { expectError, headerOf, testServer } from './fake-services.ts'
+import { expectError, headerOf, testServer } from './test-services.ts'
 
 const server = testServer()
 const ask = (url: string, headers = {}, method: 'GET' | 'HEAD' = 'GET') => server.app.inject({ method, url, headers })

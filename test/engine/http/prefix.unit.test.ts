@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UnknownOutcome } from '../../../src/engine/commands/command-handler.ts'
-import { fakeTheatre, headerOf, openServer } from './fake-services.ts'
+import { headerOf, openServer, theatreServices } from './test-services.ts'
 
 /** The address of a link to the next page. */
 const nextOf = (answer: Parameters<typeof headerOf>[0]) => /^<(.*)>; rel="next"$/.exec(headerOf(answer, 'link'))?.[1]
@@ -11,7 +11,7 @@ describe.each([
   ['https://theatre.example', ''],
 ])('clients that reach the service under %s', (publicUrl, prefix) => {
   const server = {} as Awaited<ReturnType<typeof openServer>>
-  beforeAll(async () => void Object.assign(server, await openServer(fakeTheatre(), { publicUrl })))
+  beforeAll(async () => void Object.assign(server, await openServer(theatreServices(), { publicUrl })))
   afterAll(() => server.app.close())
 
   it('are given addresses of what they add, and of the next page, that lead to it', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { authorization, testServer } from './fake-services.ts'
+import { authorization, testServer } from './test-services.ts'
 
 const server = testServer()
 let port: number

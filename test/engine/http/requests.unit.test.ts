@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testServer } from './fake-services.ts'
+import { testServer } from './test-services.ts'
 
 const server = testServer()
 const a12 = { name: 'A12', rowId: 7, status: 'pending' } as const
@@ -40,7 +40,7 @@ describe('a read', () => {
     ['/v1/bookings', 'bookings'],
   ])('%s sends stored documents as they are', async (path, collection) => {
     const json = '{"id":1, "stored" : 1e2,}'
-    server.services.store({ collection, id: 1, json, indexes: [], behind: '1' })
+    server.services.store({ collection, id: 1, json, indexes: [] })
     expect((await get(path)).body).toBe(`[${json}]`)
     expect((await get(`${path}/1`)).body).toBe(json)
   })

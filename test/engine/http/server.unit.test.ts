@@ -5,8 +5,8 @@ import { drain } from '../../../src/engine/http/wire/server.ts'
 import type { EngineErrorCode } from '../../../src/engine/lib/errors/engine-errors.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-import type { NewSeat, SeatEvent } from '../theatre/seats.ts'
-import { authorization, fakeTheatre, key, openServer, testServer } from './fake-services.ts'
+import type { NewSeat } from '../theatre/seats.ts'
+import { authorization, key, openServer, testServer, theatreServices } from './test-services.ts'
 
 const server = testServer()
 let port: number
@@ -111,7 +111,7 @@ describe('an answer that has no body says nothing of its length', () => {
     [204, 'DELETE', '/v1/seats/1', []],
     [204, 'OPTIONS', '/v1/seats/1', preflight],
   ])('%i to %s %s', async (status, method, path, headers) => {
-    const { app, services, listen } = await openServer(fakeTheatre(), { corsOrigins: [page] })
+    const { app, services, listen } = await openServer(theatreServices(), { corsOrigins: [page] })
     services.add({ name: 'A12', rowId: 7, status: 'available' })
     const answer = await exchange(head(`${method} ${path} HTTP/1.1`, bearer, ...headers, ...close), await listen())
     expect(readResponses(answer)).toMatchObject([{ status, body: '' }])
@@ -254,10 +254,10 @@ describe('one connection', () => {
 })
 
 describe('draining', () => {
-  let own: Awaited<ReturnType<typeof openServer<SeatEvent, NewSeat>>>
+  let own: Awaited<ReturnType<typeof openServer<NewSeat>>>
   let to: number
   beforeEach(async () => {
-    own = await openServer(fakeTheatre())
+    own = await openServer(theatreServices())
     to = await own.listen()
   })
   afterEach(async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { eventExamples } from '../../../src/engine/definition/event-examples.ts'
 import { shownEvent } from '../../../src/engine/http/values/shown-event.ts'
 import { theatre } from '../theatre/theatre.ts'
-import { fakeTheatre, openServer } from './fake-services.ts'
+import { openServer, theatreServices } from './test-services.ts'
 
 const names = ['idempotencykey', 'requestfingerprint']
 const isShown = ([name]: [string, unknown]) => !names.includes(name)
@@ -41,7 +41,7 @@ describe('an event over HTTP has no hash of what its client sent', () => {
   })
 
   it('in the history, in the feed, and in their schemas', async () => {
-    const { app, get, services } = await openServer(fakeTheatre())
+    const { app, get, services } = await openServer(theatreServices())
     const json = '{"type":"theatre.SeatAdded.v1","idempotencykey":"a","requestfingerprint":"b"}'
     const type = 'theatre.SeatAdded.v1'
     services.feed.history = async () => ({ events: [json, json], last: undefined, isKnown: true, reached: [] })

@@ -6,7 +6,7 @@ import { Connections } from '../../../src/engine/http/wire/connections.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { adjustableClock } from '../rebuilding/rebuilding.ts'
-import { authorization, fakeTheatre, openServer } from './fake-services.ts'
+import { authorization, openServer, theatreServices } from './test-services.ts'
 
 const head = (line: string, ...headers: string[]) => [line, 'Host: a', ...headers, '', ''].join('\r\n')
 const bearer = `Authorization: ${authorization}`
@@ -18,7 +18,7 @@ const chunked = (...headers: string[]) =>
 const oneSeat = '{"name":"A12","rowId":7}'
 
 async function open(options: Parameters<typeof openServer>[1] = {}) {
-  const { app, services, listen } = await openServer(fakeTheatre(), options)
+  const { app, services, listen } = await openServer(theatreServices(), options)
   const port = await listen()
   onTestFinished(async () => {
     app.server.closeAllConnections()

@@ -2,12 +2,12 @@ import { connect } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { eventually } from '../../lib/eventually.ts'
 import { metricsOf } from '../app/metrics-of.ts'
-import { authorization, fakeTheatre, openServer } from './fake-services.ts'
+import { authorization, openServer, theatreServices } from './test-services.ts'
 
 let server: Awaited<ReturnType<typeof openServer>>
 let url: string
 beforeEach(async () => {
-  server = await openServer(fakeTheatre())
+  server = await openServer(theatreServices())
   url = `http://127.0.0.1:${await server.listen()}`
 })
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { beforeAll, expect, it } from 'vitest'
-import { authorization, testServer } from './fake-services.ts'
+import { authorization, testServer } from './test-services.ts'
 
 const server = testServer()
 let port: number

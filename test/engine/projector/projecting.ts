@@ -6,7 +6,9 @@ import { Applier } from '../../../src/engine/projector/applier.ts'
 import { isTextSet, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'
 import type { Item } from '../../../src/engine/read-models/ports/inspection.ts'
 import type { ProjectionStore } from '../../../src/engine/read-models/ports/projection.ts'
+import type { Proof } from '../../../src/engine/read-models/ports/reads.ts'
 import type { ReadModelStore } from '../../../src/engine/read-models/ports/store.ts'
+import type { ReadModel } from '../../../src/engine/read-models/read-model.ts'
 import {
   type Checkpoint,
   decodeIdempotencyRecord,
@@ -54,7 +56,19 @@ export async function openProjection(
       ;[checkpoint, from] = [reached, next]
     }
   }
-  return { store, log, apply, counts: () => checkpoint.counts, read: () => everything(store) }
+  const answer = async <T extends { readonly proof: Proof }>(asked: Promise<T>) => {
+    const { proof, ...found } = await asked
+    return { ...found, reached: [proof.checkpoints] }
+  }
+  const { reads } = store
+  /** The read model of what is applied. */
+  const readModel: Pick<ReadModel, 'find' | 'page' | 'load' | 'generationOf'> = {
+    find: (document) => answer(reads.find('generation', document)),
+    page: (query) => answer(reads.page('generation', query)),
+    load: (query) => answer(reads.load('generation', query)),
+    generationOf: () => 'generation',
+  }
+  return { store, log, readModel, apply, counts: () => checkpoint.counts, read: () => everything(store) }
 }
 
 /** Holds each batch to what is stored: a store takes out exactly the entries that it is told were there. */

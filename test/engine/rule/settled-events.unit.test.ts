@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ReadModel } from '../../../src/engine/read-models/read-model.ts'
 import type { Counts } from '../../../src/engine/read-models/stored-texts.ts'
 import { SettledEvents } from '../../../src/engine/rule/settled-events.ts'
 import { anyLog } from '../projector/any-log.ts'
@@ -10,11 +9,10 @@ import { theatre } from '../theatre/theatre.ts'
 
 /** What is said of each record once all are applied, and what the projector has counted. */
 async function settle(records: readonly AnyRecord[]): Promise<{ outcomes: string[]; counts: Counts }> {
-  const { store, log, apply, counts } = await openProjection()
+  const { log, readModel, apply, counts } = await openProjection()
   await apply(records)
-  const load: ReadModel['load'] = async (query) => ({ ...(await store.reads.load('generation', query)), reached: [] })
-  const readModel = { load, whenApplied: async () => 'unheard' as const }
-  const settled = new SettledEvents({ definition: theatre, log, readModel })
+  const whenApplied = async () => 'unheard' as const
+  const settled = new SettledEvents({ definition: theatre, log, readModel: { ...readModel, whenApplied } })
   const { records: found } = await settled.read(0, 0, records.length)
   return { outcomes: found.map(({ outcome }) => outcome), counts: counts() }
 }
