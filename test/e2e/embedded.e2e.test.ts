@@ -34,9 +34,9 @@ it('the embedded service shows a pet to the very next GET, and gives back every 
 it('the embedded service follows keys that the command line issues and revokes', async () => {
   const { environment, service } = started()
   const key = (await petstoreOutput(environment, 'keys', 'issue', '--name', 'a partner')).trim()
-  const headers = { authorization: `Bearer ${key}` }
+  const client = new Client(service, key)
   const expectStatus = (status: number) =>
-    vi.waitFor(async () => expect((await fetch(`${service.url}/v1/pets`, { headers })).status).toBe(status))
+    vi.waitFor(async () => expect((await client.request('/v1/pets')).status).toBe(status))
   await expectStatus(200)
   const [{ id }] = await petstoreJson(environment, 'keys', 'list')
   await petstoreOutput(environment, 'keys', 'revoke', id, '--yes')

@@ -5,9 +5,10 @@ import { blockSize, idsOf } from '../../src/engine/commands/id-blocks.ts'
 import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { numbers } from '../engine/read-models/contract/values.ts'
+import { metric } from '../lib/http-client.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { type Answer, Client, inParallel, keyed, outcomeOf, type Pet } from './client.ts'
-import { brokerEnvironment, type Environment, metric, type ServiceProcess, startService } from './service.ts'
+import { brokerEnvironment, type Environment, type ServiceProcess, startService } from './service.ts'
 import { createTopic, deleteTopics, idBlocksOf, petCreated, produce, readTopic } from './topic.ts'
 
 type ForeignRecord = ReturnType<typeof petCreated>
