@@ -1,11 +1,10 @@
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { eventRecord } from '../lib/event-record.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { apiKey, Client } from './client.ts'
 import { expectSays, goTo, hasBrowser, pageNames, phone, signIn, useConsole, violations } from './console-page.ts'
+import { appendToLog } from './embedded-log.ts'
 import { paleTexts } from './readability.ts'
 import { serviceCommand, startService } from './service.ts'
 
@@ -31,9 +30,7 @@ describe.skipIf(!hasBrowser)('the look of the console', () => {
     async function park(DATA_DIR: string, id: number): Promise<void> {
       const said = { type: `${name}.Later.v1`, streamversion: 2, data: { hostile } }
       const later = eventRecord({ id: 'later', source: '/elsewhere', subject: String(id), ...said })
-      const log = openSqliteEventLog({ file: join(DATA_DIR, 'event-log.db') })
-      await log.append(0, [{ ...later, headers: {} }])
-      await log.close()
+      await appendToLog(DATA_DIR, [later])
     }
 
     it.each([

@@ -1,5 +1,3 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { shared } from '../lib/when-done.ts'
@@ -14,6 +12,7 @@ import {
   type Order,
   outcomeOf,
 } from './client.ts'
+import { forgetBlock } from './embedded-log.ts'
 import { Load } from './load.ts'
 import { expectRefused, petstoreJson, petstoreOutput, startService } from './service.ts'
 
@@ -66,9 +65,7 @@ it('a block of ids that is given out twice costs no order: each gets another id,
   }
   const pets = [pet, ...(await Promise.all(['Mia', 'Tom', 'Ada', 'Bo'].map((name) => client.create(name))))]
   await before.end('SIGTERM')
-  const log = new DatabaseSync(join(environment.DATA_DIR, 'event-log.db'))
-  log.exec("DELETE FROM meta WHERE name = 'block'")
-  log.close()
+  forgetBlock(environment.DATA_DIR)
 
   const after = new Client(await startService(environment))
   const place = () => Promise.all(pets.map(({ id }) => after.place(id, id === pet.id ? {} : keyed(`order ${id}`))))
