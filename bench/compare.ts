@@ -1,6 +1,7 @@
 /** `npm run bench:compare`: what a change costs, beside a control that shows how far chance goes. See README.md. */
 import { resolve } from 'node:path'
 import { Command } from 'commander'
+import { newFolder } from '../test/campaign/system/new-folder.ts'
 import { metric } from '../test/lib/http-client.ts'
 import type { Load } from './load/load.ts'
 import { openTabs } from './load/tabs.ts'
@@ -9,7 +10,6 @@ import { spreadOf } from './rounds.ts'
 import { count, type MeasureOptions, printJson, runToEnd, say, withRounds } from './run.ts'
 import { addPet, get, post } from './scenarios.ts'
 import { startServer } from './systems/child.ts'
-import { temporaryFolder } from './systems/service.ts'
 import { asRatio, table } from './table.ts'
 
 const cpuSeconds = 'process_cpu_seconds_total'
@@ -70,7 +70,7 @@ async function measure(name: Name): Promise<Cost> {
   await using stack = new AsyncDisposableStack()
   const isChanged = name === 'changed'
   const { url } = await startServer(stack, 'src/main.ts', {
-    environment: { DATA_DIR: temporaryFolder(stack), ...(isChanged && settingsOfSdk) },
+    environment: { DATA_DIR: newFolder(stack), ...(isChanged && settingsOfSdk) },
     root: isChanged ? '.' : options.base,
     node: isChanged && options.import !== undefined ? ['--import', resolve(options.import)] : [],
   })
