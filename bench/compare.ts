@@ -1,15 +1,18 @@
 /** `npm run bench:compare`: what a change costs, beside a control that shows how far chance goes. See README.md. */
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { type Load, requestHeaders } from './load/load.ts'
+import { newFolder } from '../test/campaign/system/new-folder.ts'
+import { metric } from '../test/lib/http-client.ts'
+import type { Load } from './load/load.ts'
 import { openTabs } from './load/tabs.ts'
 import { wrk } from './load/wrk.ts'
 import { spreadOf } from './rounds.ts'
 import { count, type MeasureOptions, printJson, runToEnd, say, withRounds } from './run.ts'
-import { get, post } from './scenarios.ts'
+import { addPet, get, post } from './scenarios.ts'
 import { startServer } from './systems/child.ts'
-import { temporaryFolder } from './systems/service.ts'
 import { asRatio, table } from './table.ts'
+
+const cpuSeconds = 'process_cpu_seconds_total'
 
 interface Options extends MeasureOptions {
   readonly base: string
@@ -67,27 +70,16 @@ async function measure(name: Name): Promise<Cost> {
   await using stack = new AsyncDisposableStack()
   const isChanged = name === 'changed'
   const { url } = await startServer(stack, 'src/main.ts', {
-    environment: { DATA_DIR: temporaryFolder(stack), ...(isChanged && settingsOfSdk) },
+    environment: { DATA_DIR: newFolder(stack), ...(isChanged && settingsOfSdk) },
     root: isChanged ? '.' : options.base,
     node: isChanged && options.import !== undefined ? ['--import', resolve(options.import)] : [],
   })
   if (isChanged) openTabs(stack, url, options.tabs)
-  const load: Load = options.write ? post : get([await addPet(url)])
+  const load: Load = options.write ? post : get([await addPet(url, { name: 'Rex', categoryId: 7 })])
   const run = () => wrk.run({ url, load, ...options })
   await run()
-  const before = await cpuSeconds(url)
+  const before = await metric(url, cpuSeconds)
   const { requestsPerSecond } = await run()
-  const cpu = ((await cpuSeconds(url)) - before) / (requestsPerSecond * options.seconds)
+  const cpu = ((await metric(url, cpuSeconds)) - before) / (requestsPerSecond * options.seconds)
   return { requestsPerSecond, cpu: cpu * 1e6 }
-}
-
-/** Returns the path of the pet. */
-async function addPet(url: string): Promise<string> {
-  const answer = await fetch(`${url}/v1/pets`, { method: 'POST', headers: requestHeaders, body: post.body ?? '' })
-  return answer.headers.get('location') ?? ''
-}
-
-async function cpuSeconds(url: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text()
-  return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1])
 }

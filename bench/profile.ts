@@ -6,12 +6,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { newFolder } from '../test/campaign/system/new-folder.ts'
 import { fillLog } from './full-log.ts'
 import { findClient } from './load/wrk.ts'
 import { project as projectLog } from './replay.ts'
 import { count, runToEnd, say } from './run.ts'
 import { fill, reads, type Scenario, writes } from './scenarios.ts'
-import { type Environment, embedded, onBrokers, startProcess, temporaryFolder, withBrokers } from './systems/service.ts'
+import { type Environment, embedded, onBrokers, startProcess, withBrokers } from './systems/service.ts'
 
 const connections = 64
 const petCount = 20_000
@@ -82,7 +83,7 @@ async function profiled(
   stack: AsyncDisposableStack,
   run: (node: readonly string[]) => Promise<void>,
 ): Promise<CpuProfile> {
-  const folder = temporaryFolder(stack)
+  const folder = newFolder(stack)
   await run(['--cpu-prof', `--cpu-prof-dir=${folder}`])
   const [file] = readdirSync(folder)
   if (file === undefined) throw new Error('Node wrote no profile')

@@ -1,9 +1,10 @@
 import { readConfig } from '../src/engine/app/config.ts'
 import { petStatuses } from '../src/store/pet.ts'
 import { until } from '../test/brokers/ready.ts'
+import { HttpClient } from '../test/lib/http-client.ts'
 import { Random } from '../test/lib/random.ts'
 import { petstore } from '../test/store/petstore.ts'
-import { type Load, requestHeaders } from './load/load.ts'
+import { apiKey, type Load } from './load/load.ts'
 import type { Environment } from './systems/service.ts'
 
 const atOnce = 64
@@ -91,21 +92,22 @@ export async function caughtUp(url: string, environment: Environment): Promise<v
 
 /** Resolves once a GET of a pet finds it. */
 export async function untilApplied(url: string): Promise<void> {
-  await until(`${url} is applied`, caughtUpMs, async () => {
-    const response = await fetch(url, { headers: requestHeaders })
-    await response.text() // frees the connection
-    return response.ok
-  })
+  const client = new HttpClient({ url }, apiKey)
+  await until(`${url} is applied`, caughtUpMs, async () => (await client.request('')).status === 200)
+}
+
+/** Resolves to its path. */
+export async function addPet(url: string, pet: object): Promise<string> {
+  const { status, headers, text } = await new HttpClient({ url }, apiKey).send('POST', '/v1/pets', pet)
+  const path = headers.get('location')
+  if (status !== 201 || path === null) throw new Error(`POST /v1/pets: ${status} ${text}`)
+  return path
 }
 
 async function create(url: string, index: number): Promise<string> {
   const status = petStatuses[index % petStatuses.length]
-  const body = JSON.stringify({ name: `Rex the ${index}th`, categoryId: index % 100, status })
-  const response = await fetch(`${url}/v1/pets`, { method: 'POST', headers: requestHeaders, body })
-  const answer = await response.text()
-  const path = response.headers.get('location')
-  if (response.status !== 201 || path === null) throw new Error(`POST /v1/pets: ${response.status} ${answer}`)
-  return path
+  const pet = { name: `Rex the ${index}th`, categoryId: index % 100, status }
+  return await addPet(url, pet)
 }
 
 async function pagesOf(url: string, count: number): Promise<string[]> {
@@ -120,13 +122,9 @@ async function pagesOf(url: string, count: number): Promise<string[]> {
 async function walk(url: string): Promise<{ pets: number; paths: string[] }> {
   const paths: string[] = []
   let pets = 0
-  let path: string | undefined = `/v1/pets?limit=${pageSize}`
-  while (path !== undefined) {
-    const response: Response = await fetch(`${url}${path}`, { headers: requestHeaders })
-    if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
-    pets += ((await response.json()) as unknown[]).length
+  for await (const { path, documents } of new HttpClient({ url }, apiKey).pages(`/v1/pets?limit=${pageSize}`)) {
+    pets += documents.length
     paths.push(path)
-    path = /^<(.+)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1]
   }
   return { pets, paths }
 }

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path'
-import { type Program, runProgram } from '../../test/brokers/program.ts'
-import { until } from '../../test/brokers/ready.ts'
+import { listening, type Program, resultOf, runProgram } from '../../test/brokers/program.ts'
 import { apiKey } from '../load/load.ts'
 
 /** A server as a process of its own. */
@@ -21,7 +20,6 @@ export interface ServerOptions {
 }
 
 const here = join(import.meta.dirname, '../..')
-const startMs = 60_000
 const endMs = 15_000
 
 /** Starts a script that prints the URL it listens on; resolves once it has. It ends with `stack`. */
@@ -31,24 +29,15 @@ export async function startServer(
   options: ServerOptions = {},
 ): Promise<Server> {
   const program = startScript(stack, script, options)
-  let url: string | undefined
-  await until(`${script} listens`, startMs, async () => {
-    if (!program.running()) throw endOf(script, program)
-    url = /(http:\/\/127\.0\.0\.1:\d+)/.exec(program.output())?.[1]
-    return url !== undefined
-  })
-  return { url: url ?? '', pid: program.pid, end: () => end(program) }
+  return { url: await listening(program), pid: program.pid, end: () => end(program) }
 }
 
 /** Runs a script until it, or `stack`, ends; resolves to what it printed. Throws unless its exit code is 0. */
 export async function runScript(stack: AsyncDisposableStack, script: string, options: ServerOptions): Promise<string> {
   const program = startScript(stack, script, options)
-  if ((await program.ended) !== 0) throw endOf(script, program)
-  return program.output()
-}
-
-function endOf(script: string, { output, errors }: Program): Error {
-  return new Error(`${script} ended: ${output()}${errors()}`)
+  const { code, output, errors } = await resultOf(program)
+  if (code !== 0) throw new Error(`${script} ended: ${output}${errors}`)
+  return output
 }
 
 /** Detached: Ctrl-C reaches the benchmark alone, which then ends its servers in order. */

@@ -1,4 +1,5 @@
-import { headersOf, type Load } from '../load/load.ts'
+import { HttpClient } from '../../test/lib/http-client.ts'
+import { apiKey, headersOf, type Load } from '../load/load.ts'
 import { type Server, startServer } from './child.ts'
 import type { Environment } from './service.ts'
 
@@ -14,10 +15,13 @@ export interface Answer {
 /** Throws when the status says that the request failed. */
 export async function answerOf(url: string, load: Load): Promise<Answer> {
   const { method, paths, body } = load
-  const response = await fetch(`${url}${paths[0]}`, { method, headers: headersOf(load), body: body ?? null })
-  const { status, ok, headers } = response
-  const text = await response.text()
-  if (!ok) throw new Error(`${method} ${url}${paths[0]}: ${status} ${text}`)
+  const client = new HttpClient({ url }, apiKey)
+  const { status, headers, text } = await client.request(paths[0] ?? '', {
+    method,
+    headers: headersOf(load),
+    body: body ?? null,
+  })
+  if (status < 200 || status > 299) throw new Error(`${method} ${url}${paths[0]}: ${status} ${text}`)
   return { status, type: headers.get('content-type'), body: text }
 }
 

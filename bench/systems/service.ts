@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { until } from '../../test/brokers/ready.ts'
+import { newFolder } from '../../test/campaign/system/new-folder.ts'
 import { findBrokers } from './brokers.ts'
 import { type Server, type ServerOptions, startServer } from './child.ts'
 
@@ -32,13 +30,13 @@ export function onBrokersWith(settings: Environment): Service {
 
 /** Kafka and Redis, and a folder, until `stack` ends. */
 export async function withBrokers(stack: AsyncDisposableStack): Promise<Environment> {
-  return { ...(await findBrokers(stack)), DATA_DIR: temporaryFolder(stack) }
+  return { ...(await findBrokers(stack)), DATA_DIR: newFolder(stack) }
 }
 
 /** What `npm start` runs: all in one process, on SQLite. */
 export const embedded: Service = {
   title: 'Embedded (SQLite)',
-  prepare: async (stack) => ({ DATA_DIR: temporaryFolder(stack) }),
+  prepare: async (stack) => ({ DATA_DIR: newFolder(stack) }),
 }
 
 /** A form of the service that is ready. */
@@ -63,10 +61,4 @@ export async function startProcess(
   const server = await startServer(stack, 'src/main.ts', { ...options, environment })
   await until(`${server.url} is ready`, readyMs, async () => (await fetch(`${server.url}/readyz`)).ok)
   return server
-}
-
-export function temporaryFolder(stack: AsyncDisposableStack): string {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'))
-  stack.defer(() => rmSync(folder, { recursive: true }))
-  return folder
 }

@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest'
-import { type Environment, metric, petstoreJson, startService } from '../e2e/service.ts'
+import { type Environment, petstoreJson, startService } from '../e2e/service.ts'
 import { eventually } from '../lib/eventually.ts'
+import { metric } from '../lib/http-client.ts'
 import { describeOnLinux } from '../lib/on-linux.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { whenDone } from '../lib/when-done.ts'

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { hasChecksum } from '../../src/engine/api-keys/api-keys.ts'
+import { HttpClient } from '../lib/http-client.ts'
 import type { Attack } from './attackers.ts'
 
 /** The heap with which all of these have to be outlived. */
@@ -87,13 +88,13 @@ const petsOfPage = 100
 
 /** Adds pets with the longest names, on one connection; resolves to the id of one that can be read. */
 export async function addPets(url: string, key: string, count = petsOfPage): Promise<number> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', prefer: 'wait=10' }
-  const body = JSON.stringify({ name: 'x'.repeat(128), categoryId: 1 })
+  const client = new HttpClient({ url }, key)
+  const pet = { name: 'x'.repeat(128), categoryId: 1 }
   let id = 0
   for (let added = 0; added < count; added++) {
-    const answer = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body })
-    if (answer.status !== 201) throw new Error(`POST was answered ${answer.status}: ${await answer.text()}`)
-    ;({ id } = (await answer.json()) as { id: number })
+    const { status, text, body } = await client.send('POST', '/v1/pets', pet, { prefer: 'wait=10' })
+    if (status !== 201) throw new Error(`POST was answered ${status}: ${text}`)
+    ;({ id } = body as { id: number })
   }
   return id
 }

@@ -1,4 +1,3 @@
-import { Agent, request } from 'node:http'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -6,30 +5,25 @@ import { describeWithBrokers } from '../brokers/describe.ts'
 import { apiKey, Client, createMany, inParallel } from '../e2e/client.ts'
 import { brokerEnvironment, type Environment, expectVerified, startService } from '../e2e/service.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
+import { type Answer, endless, KeepAliveClient } from './keep-alive-client.ts'
 import { type OpenApi, type RandomRequest, randomRequests } from './random-requests.ts'
 
 const total = 20_000
 const batch = 5000
 const connections = 32
 
-interface Answer {
-  readonly status: number
-  readonly type: string
-  readonly text: string
-}
-
 /** Sends random requests, and expects of each answer that the document has it, and that it is no fault of the service. */
 async function expectDocumented(environment: Environment): Promise<void> {
   const service = await startService(environment)
-  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi
+  const document = (await new Client(service).request('/openapi.json')).body as OpenApi
   const isDocumented = answerCheck(document)
   const requestsFor = randomRequests(document, await makeSome(new Client(service)))
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const client = new KeepAliveClient(service.url, apiKey, connections)
   const counts = new Map<string, number>()
   const seed = Date.now() % 1_000_000_000
   for (let done = 0; done < total; done += batch) {
     const requests = fc.sample(requestsFor, { seed: seed + done, numRuns: batch })
-    const answers = await inParallel(batch, connections, (i) => send(service.url, agent, requests[i] as RandomRequest))
+    const answers = await inParallel(batch, connections, (i) => send(client, requests[i] as RandomRequest))
     for (const [i, answer] of answers.entries()) {
       const { operation, ...sent } = requests[i] as RandomRequest
       const problem = isDocumented(operation, answer)
@@ -38,7 +32,7 @@ async function expectDocumented(environment: Environment): Promise<void> {
       counts.set(label, (counts.get(label) ?? 0) + 1)
     }
   }
-  agent.destroy()
+  client.close()
   // A check that never got past the doors would prove little.
   for (const label of [
     'GET 200',
@@ -75,9 +69,6 @@ async function makeSome(client: Client): Promise<number[]> {
   return [...pets, ...orders].map(({ id }) => id)
 }
 
-/** The type of an answer that nobody waits for the end of. */
-const endless = 'text/event-stream'
-
 /** What is wrong with an answer, if anything is. */
 function answerCheck(document: OpenApi) {
   const ajv = new Ajv2020({ strict: false, formats: { int64: true, 'date-time': true, 'well-formed': true } })
@@ -97,24 +88,12 @@ function answerCheck(document: OpenApi) {
   }
 }
 
-function send(url: string, agent: Agent, { method, path, headers, body }: RandomRequest): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const authorization = `Bearer ${apiKey}`
-  const sent = request(`${url}${path}`, { agent, method, headers: { authorization, ...headers } }, (answer) => {
-    let text = ''
-    answer.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk
-    })
-    const type = answer.headers['content-type'] ?? ''
-    if (type === endless) {
-      resolve({ status: answer.statusCode ?? 0, type, text })
-      answer.destroy()
-    }
-    answer.on('end', () => resolve({ status: answer.statusCode ?? 0, type, text }))
-  })
-  sent.on('error', (cause) => reject(new Error(`${method} ${path}: ${cause.message}`, { cause })))
-  sent.end(body)
-  return promise
+async function send(client: KeepAliveClient, { method, path, headers, body }: RandomRequest): Promise<Answer> {
+  try {
+    return await client.send({ method, path, headers, body })
+  } catch (cause) {
+    throw new Error(`${method} ${path}: ${(cause as Error).message}`, { cause })
+  }
 }
 
 it('20,000 random requests get answers of the document, embedded', async () => {

@@ -6,6 +6,7 @@ import { askRedis } from '../brokers/ready.ts'
 import { keyed } from '../e2e/client.ts'
 import { brokerEnvironment, type Environment, petstore, petstoreOutput, startService } from '../e2e/service.ts'
 import { readTopic } from '../e2e/topic.ts'
+import { HttpClient, type RequestOptions } from '../lib/http-client.ts'
 
 describeWithBrokers('no secret is told', (brokers) =>
   describeWithOwnBrokers('with a Redis of the test', () => {
@@ -21,11 +22,10 @@ describeWithBrokers('no secret is told', (brokers) =>
       const service = await startService(own)
       const issued = (await petstoreOutput(own, 'keys', 'issue', '--name', 'partner')).trim()
       const said: string[] = []
-      const ask = async (path: string, key: string, options: RequestInit = {}) => {
-        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...options.headers }
-        const answer = await fetch(`${service.url}${path}`, { ...options, headers })
-        said.push(JSON.stringify([...answer.headers]), await answer.text())
-        return answer.status
+      const ask = async (path: string, key: string, options: RequestOptions = {}) => {
+        const { status, headers, text } = await new HttpClient(service, key).request(path, options)
+        said.push(JSON.stringify([...headers]), text)
+        return status
       }
       const body = '{"name":"Rex","categoryId":7}'
       await expect.poll(() => ask('/v1/pets', issued), { timeout: 5000 }).toBe(200)

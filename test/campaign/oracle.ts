@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Result } from '../brokers/program.ts'
 import { type Contradiction, contradiction, type Exchange, type History, type Operation } from '../judge/history.ts'
 import { checkAgainstLog } from '../judge/judge.ts'
-import { petstore, type Ran } from './faults/operators.ts'
+import { petstore } from './faults/operators.ts'
 import type { Recorder } from './recorder.ts'
 import { apiKey, type Scenario } from './system/scenario.ts'
 import type { Supervised } from './system/supervised.ts'
@@ -105,6 +106,6 @@ export async function verified({ environment }: Scenario, deadline: number): Pro
   }
 }
 
-function textOfRan({ output, errors }: Ran): string {
+function textOfRan({ output, errors }: Result): string {
   return `${output.slice(0, 2000)} ${errors.slice(-2000)}`
 }

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { pino } from 'pino'
-import { expect, it, onTestFinished } from 'vitest'
-import { readConfig } from '../../src/engine/app/config.ts'
-import { startService } from '../../src/engine/app/service.ts'
+import { expect, it } from 'vitest'
 import { Client } from '../e2e/client.ts'
+import { startHere } from '../lib/start-here.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { petstore } from '../store/petstore.ts'
 import { runHere } from '../store/run-here.ts'
@@ -13,7 +11,6 @@ import { runHere } from '../store/run-here.ts'
  * grow; what is gone or renamed is a change that the CHANGELOG has to tell.
  */
 const published = (name: string) => readFileSync(new URL(`./published/${name}`, import.meta.url), 'utf8')
-const apiKey = 'a-key-of-twenty-letters'
 
 /** Samples without values, and labels without theirs. */
 function namesIn(metrics: string): string[] {
@@ -22,18 +19,11 @@ function namesIn(metrics: string): string[] {
 }
 
 it('every metric that was published is there, with its labels', async () => {
-  const config = readConfig(petstore, { DATA_DIR: temporaryFolder(), PORT: '0', API_KEYS: apiKey })
-  const service = await startService(petstore, config, pino({ level: 'silent' }), { lost: 0, warnings: [] })
-  onTestFinished(() => service.close())
-  const client = new Client(service)
-  const { headers } = await client.request('/v1/pets', {
-    method: 'POST',
-    body: '{"name":"Rex","categoryId":7}',
-    headers: { authorization: `Bearer ${apiKey}` },
-  })
+  const client = new Client(await startHere(petstore))
+  const { headers } = await client.post({ name: 'Rex', categoryId: 7 })
   expect(headers.get('location')).toMatch('/v1/pets/')
   await client.request('/v1/pets/0')
-  const served = namesIn(await (await fetch(new URL('/metrics', service.url))).text())
+  const served = namesIn((await client.request('/metrics')).text)
   expect(served).toEqual(expect.arrayContaining(published('metrics.txt').trim().split('\n')))
 })
 

@@ -46,20 +46,15 @@ it('a backup under full write load has every pet that was answered before, and g
 it('a start without the file of keys beside events issues a key, and says that those before are refused', async () => {
   const environment = { DATA_DIR: temporaryFolder(), API_KEYS: '' }
   const keyOf = ({ output }: { output(): string }) => /PETSTORE_KEY=(petstore_\S+)/.exec(output())?.[1] ?? ''
-  const status = async (url: string, key: string) =>
-    (await fetch(`${url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status
   const first = await startService(environment)
   const key = keyOf(first)
-  await fetch(`${first.url}/v1/pets`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Rex', categoryId: 1 }),
-  })
+  await new Client(first, key).create('Rex')
   await first.end('SIGTERM')
   rmSync(join(environment.DATA_DIR, 'api-keys.json'))
   const second = await startService(environment)
   expect(second.output()).toContain('keys issued before are refused until it is restored from a backup')
-  expect([await status(second.url, key), await status(second.url, keyOf(second))]).toEqual([401, 200])
+  const statuses = [key, keyOf(second)].map(async (each) => (await new Client(second, each).request('/v1/pets')).status)
+  expect(await Promise.all(statuses)).toEqual([401, 200])
 })
 
 it('a backup that is served goes on after kill -9, and is refused over the files of a process that was killed', async () => {
@@ -101,6 +96,5 @@ it('the first start issues a key, and prints it that once; a backup has it, and 
   expect((await petstore(environment, 'backup', other)).code).toBe(2)
   const restored = await startService({ DATA_DIR: folder, API_KEYS: '' })
   expect(restored.output()).not.toContain('petstore_')
-  const headers = { authorization: `Bearer ${key}` }
-  for (const { url } of [service, restored]) expect((await fetch(`${url}/v1/pets`, { headers })).status).toBe(200)
+  for (const each of [service, restored]) expect((await new Client(each, key).request('/v1/pets')).status).toBe(200)
 })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { eventRecord } from '../lib/event-record.ts'
 import { shared } from '../lib/when-done.ts'
 import { inParallel, outcomeOf } from './client.ts'
 import {
@@ -83,9 +84,8 @@ describeWithBrokers('rivals about a pet, on two instances', (brokers) => {
     const { environment } = roles()
     const { one, id } = await rivals(0)
     const [subject, time] = [String(id), new Date().toISOString()]
-    const envelope = { specversion: '1.0', id: randomUUID(), source: '/v1/pets', subject, time, streamversion: 2 }
-    const event = { ...envelope, type: 'petstore.OrderApproved.v1', data: { orderId: id, petId: id } }
-    await produce(environment, [{ key: subject, value: JSON.stringify(event) }])
+    const said = { type: 'petstore.OrderApproved.v1', time, streamversion: 2, data: { orderId: id, petId: id } }
+    await produce(environment, [eventRecord({ id: randomUUID(), source: '/v1/pets', subject, ...said })])
     await vi.waitFor(async () => expect(outcomeOf(await one.remove(id))).toBe('503 stream_parked'), patience)
     expect(outcomeOf(await one.change(id, { name: 'changed' }))).toBe('503 stream_parked')
     const [parked]: ParkedEvent[] = await petstoreJson(environment, 'parked', 'list')

@@ -1,27 +1,15 @@
 import { expect, vi } from 'vitest'
 import type { Order } from '../../examples/events/rule.ts'
 import { writeCursor } from '../../src/engine/http/values/tokens.ts'
+import { type Answer, apiKey, type Headers, HttpClient } from '../lib/http-client.ts'
 
-export type { Order }
-
-export const apiKey = 'the-key-of-all-the-tests'
+export { type Answer, apiKey, type Order }
 
 export interface Pet {
   readonly id: number
   readonly name: string
   readonly categoryId: number
   readonly status: string
-}
-
-type Headers = Readonly<Record<string, string>>
-type RequestOptions = Omit<RequestInit, 'headers'> & { readonly headers?: Headers }
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Response['headers']
-  readonly text: string
-  readonly body: unknown
-  readonly ms: number
 }
 
 /** The code of an error; undefined for any other answer. */
@@ -44,31 +32,10 @@ const patient = { prefer: 'wait=10' }
 
 export const statuses = ['available', 'pending', 'sold'] as const
 
-/** A client of the HTTP interface, as anybody would write one. */
-export class Client {
-  readonly url: string
-
-  constructor({ url }: { url: string }) {
-    this.url = url
-  }
-
-  async request(path: string, { headers = {}, ...options }: RequestOptions = {}): Promise<Answer> {
-    const usual = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-    const start = performance.now()
-    const response = await fetch(new URL(path, this.url), { headers: { ...usual, ...headers }, ...options })
-    const text = await response.text()
-    const ms = performance.now() - start
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: text === '' ? undefined : JSON.parse(text),
-      ms,
-    }
-  }
-
+/** A client of the pet store. */
+export class Client extends HttpClient {
   post(pet: unknown, headers: Headers = {}): Promise<Answer> {
-    return this.request('/v1/pets', { method: 'POST', body: JSON.stringify(pet), headers })
+    return this.send('POST', '/v1/pets', pet, headers)
   }
 
   get(id: number, headers: Headers = {}): Promise<Answer> {
@@ -76,7 +43,7 @@ export class Client {
   }
 
   change(id: number, change: object, headers: Headers = {}): Promise<Answer> {
-    return this.request(`/v1/pets/${id}`, { method: 'PATCH', body: JSON.stringify(change), headers })
+    return this.send('PATCH', `/v1/pets/${id}`, change, headers)
   }
 
   remove(id: number): Promise<Answer> {
@@ -84,7 +51,7 @@ export class Client {
   }
 
   place(petId: number, headers: Headers = {}): Promise<Answer> {
-    return this.request('/v1/store/orders', { method: 'POST', body: JSON.stringify({ petId }), headers })
+    return this.send('POST', '/v1/store/orders', { petId }, headers)
   }
 
   getOrder(id: number): Promise<Answer> {
@@ -92,7 +59,7 @@ export class Client {
   }
 
   update(order: number, status: string, headers: Headers = {}): Promise<Answer> {
-    return this.request(`/v1/store/orders/${order}`, { method: 'PATCH', body: JSON.stringify({ status }), headers })
+    return this.send('PATCH', `/v1/store/orders/${order}`, { status }, headers)
   }
 
   /** A pet that can be read at once, unless `headers` prefer otherwise. */
@@ -113,21 +80,9 @@ export class Client {
     return this.#listed('/v1/store/orders', status)
   }
 
-  #listed<T>(collection: string, status: string | undefined): Promise<T[]> {
-    return this.pages(`${collection}?limit=100${status === undefined ? '' : `&status=${status}`}`)
-  }
-
-  /** What is on a page and on those that follow it, along the links. */
-  async pages<T>(first: string): Promise<T[]> {
-    const found: T[] = []
-    let path: string | undefined = first
-    while (path !== undefined) {
-      const { status, headers, body, text }: Answer = await this.request(path)
-      expect(status, text).toBe(200)
-      found.push(...(body as T[]))
-      path = /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
-    }
-    return found
+  async #listed<T>(collection: string, status: string | undefined): Promise<T[]> {
+    const first = `${collection}?limit=100${status === undefined ? '' : `&status=${status}`}`
+    return (await Array.fromAsync(this.pages<T>(first))).flatMap(({ documents }) => documents)
   }
 }
 

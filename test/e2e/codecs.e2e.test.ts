@@ -3,10 +3,11 @@ import { expect, it, vi } from 'vitest'
 import { describeWithBrokers, describeWithLocalBrokers } from '../brokers/describe.ts'
 import { startKafka, startRedis } from '../brokers/processes.ts'
 import { replaceInSegment } from '../brokers/segments.ts'
+import { metric } from '../lib/http-client.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { whenDone } from '../lib/when-done.ts'
 import { Client, createMany, untilServed } from './client.ts'
-import { brokerEnvironment, expectVerified, metric, startService } from './service.ts'
+import { brokerEnvironment, expectVerified, startService } from './service.ts'
 import { petCreated, produce } from './topic.ts'
 
 const patience = { timeout: 30_000, interval: 100 }

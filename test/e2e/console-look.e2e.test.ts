@@ -1,10 +1,10 @@
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log.ts'
+import { eventRecord } from '../lib/event-record.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { apiKey, Client } from './client.ts'
 import { expectSays, goTo, hasBrowser, pageNames, phone, signIn, useConsole, violations } from './console-page.ts'
+import { appendToLog } from './embedded-log.ts'
 import { paleTexts } from './readability.ts'
 import { serviceCommand, startService } from './service.ts'
 
@@ -21,18 +21,16 @@ describe.skipIf(!hasBrowser)('the look of the console', () => {
     async function startWithOne() {
       const DATA_DIR = temporaryFolder()
       const service = await startService({ DATA_DIR }, command)
-      const { status, body } = await new Client(service).request(path, { method: 'POST', body: JSON.stringify(added) })
+      const { status, body } = await new Client(service).send('POST', path, added)
       expect(status).toBe(201)
       return { url: service.url, id: (body as { id: number }).id, DATA_DIR }
     }
 
     /** An event of a later release, which this one parks. */
     async function park(DATA_DIR: string, id: number): Promise<void> {
-      const envelope = { specversion: '1.0', id: 'later', type: `${name}.Later.v1`, source: '/elsewhere' }
-      const value = JSON.stringify({ ...envelope, subject: String(id), streamversion: 2, data: { hostile } })
-      const log = openSqliteEventLog({ file: join(DATA_DIR, 'event-log.db') })
-      await log.append(0, [{ key: String(id), value, headers: {} }])
-      await log.close()
+      const said = { type: `${name}.Later.v1`, streamversion: 2, data: { hostile } }
+      const later = eventRecord({ id: 'later', source: '/elsewhere', subject: String(id), ...said })
+      await appendToLog(DATA_DIR, [later])
     }
 
     it.each([

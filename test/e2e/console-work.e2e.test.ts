@@ -6,6 +6,7 @@ import { describeWithBrokers } from '../brokers/describe.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, createMany, type Pet } from './client.ts'
 import { expectSays, goTo, hasBrowser, send, signIn, useConsole, violations } from './console-page.ts'
+import { appendToLog } from './embedded-log.ts'
 import { Load } from './load.ts'
 import {
   brokerEnvironment,
@@ -98,7 +99,6 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
   it('shows events of any time, and where one cannot be read asks for it again', async () => {
     const DATA_DIR = temporaryFolder()
     const { url } = await startService({ DATA_DIR })
-    const log = openSqliteEventLog({ file: join(DATA_DIR, 'event-log.db') })
     const noText = { toString: 1, valueOf: 1 }
     const times = ['yesterday', '9999-12-31T23:59:59Z', '2020-02-29T12:00:00Z', 5, undefined, null, noText]
     const records = times.map((time, i) => {
@@ -106,10 +106,9 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
         eventId: `any ${i}`,
         pet: { id: i + 1, name: `of time ${i}`, categoryId: 1, status: 'sold' },
       })
-      return { key, value: JSON.stringify({ ...JSON.parse(value), time }), headers: {} }
+      return { key, value: JSON.stringify({ ...JSON.parse(value), time }) }
     })
-    await log.append(0, records)
-    await log.close()
+    await appendToLog(DATA_DIR, records)
     let refusals = 2
     const refuse = { status: 503, json: { code: 'event_log_unavailable', message: 'It is away.', status: 503 } }
     const { page } = await openConsole(url, {}, (opened) =>

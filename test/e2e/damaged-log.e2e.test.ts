@@ -2,9 +2,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
-import { apiKey, Client, type Pet } from './client.ts'
+import { Client, type Pet } from './client.ts'
 import { changeLog, replaceInLog } from './embedded-log.ts'
-import { serverSentEvents } from './server-sent-events.ts'
 import { petstore, startService } from './service.ts'
 
 /** A folder with so many pets, each of one event, which nobody serves any more. */
@@ -24,23 +23,9 @@ async function expectRefused(client: Client, offset: number): Promise<void> {
   expect([status, body]).toEqual([503, { code: 'event_log_unavailable', message, status: 503 }])
 }
 
-/** The first pets that the feed tells of, in the order of their events. */
-async function toldByFeed({ url }: { url: string }, count: number): Promise<string[]> {
-  const left = new AbortController()
-  const headers = { authorization: `Bearer ${apiKey}` }
-  const answer = await fetch(new URL('/v1/events?from=start', url), { headers, signal: left.signal })
-  const told: string[] = []
-  for await (const { data } of serverSentEvents(answer.body as ReadableStream<Uint8Array>)) {
-    if (data !== undefined) told.push(JSON.parse(data).subject)
-    if (told.length === count) break
-  }
-  left.abort()
-  return told
-}
-
-async function checkOf({ url }: { url: string }, path: string) {
-  const response = await fetch(new URL(path, url))
-  return [response.status, ((await response.json()) as { checks: Record<string, unknown> }).checks.projector]
+async function checkOf(client: Client, path: string) {
+  const { status, body } = await client.request(path)
+  return [status, (body as { checks: Record<string, unknown> }).checks.projector]
 }
 
 it('an embedded log with a changed byte: reads go on, all that reads the log ends there by name, nothing is written', async () => {
@@ -54,11 +39,12 @@ it('an embedded log with a changed byte: reads go on, all that reads the log end
   expect(await history(12)).toMatchObject({ status: 503, body: { code: 'event_log_unavailable' } })
   expect((await history(20)).status).toBe(200)
   await expectRefused(client, 12)
-  expect(await toldByFeed(service, 12)).toEqual(pets.slice(0, 12).map(({ id }) => String(id)))
+  const { events } = await client.told(12)
+  expect(events.map(({ subject }) => subject)).toEqual(pets.slice(0, 12).map(({ id }) => String(id)))
   const projector = { undecodable: [{ partition: 0, offset: 12, reason: expect.any(String) }] }
-  expect(await checkOf(service, '/livez')).toMatchObject([200, { status: 'undecodable', ...projector }])
-  expect(await checkOf(service, '/readyz')).toMatchObject([200, projector])
-  expect(await (await fetch(`${service.url}/metrics`)).text()).toContain('petstore_undecodable_batches 1')
+  expect(await checkOf(client, '/livez')).toMatchObject([200, { status: 'undecodable', ...projector }])
+  expect(await checkOf(client, '/readyz')).toMatchObject([200, projector])
+  expect((await client.request('/metrics')).text).toContain('petstore_undecodable_batches 1')
   expect(await client.list()).toEqual(pets)
 
   const backup = join(temporaryFolder(), 'backup')
@@ -77,6 +63,6 @@ it('an embedded log without its last events: reads go on from the start, and not
   const client = new Client(service)
   await expectRefused(client, 25)
   expect(await client.list()).toEqual(pets)
-  await vi.waitFor(async () => expect(await checkOf(service, '/livez')).toMatchObject([200, { status: 'undecodable' }]))
+  await vi.waitFor(async () => expect(await checkOf(client, '/livez')).toMatchObject([200, { status: 'undecodable' }]))
   expect(await client.list()).toEqual(pets)
 })

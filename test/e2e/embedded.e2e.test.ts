@@ -1,5 +1,3 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { shared } from '../lib/when-done.ts'
@@ -14,6 +12,7 @@ import {
   type Order,
   outcomeOf,
 } from './client.ts'
+import { forgetBlock } from './embedded-log.ts'
 import { Load } from './load.ts'
 import { expectRefused, petstoreJson, petstoreOutput, startService } from './service.ts'
 
@@ -34,9 +33,9 @@ it('the embedded service shows a pet to the very next GET, and gives back every 
 it('the embedded service follows keys that the command line issues and revokes', async () => {
   const { environment, service } = started()
   const key = (await petstoreOutput(environment, 'keys', 'issue', '--name', 'a partner')).trim()
-  const headers = { authorization: `Bearer ${key}` }
+  const client = new Client(service, key)
   const expectStatus = (status: number) =>
-    vi.waitFor(async () => expect((await fetch(`${service.url}/v1/pets`, { headers })).status).toBe(status))
+    vi.waitFor(async () => expect((await client.request('/v1/pets')).status).toBe(status))
   await expectStatus(200)
   const [{ id }] = await petstoreJson(environment, 'keys', 'list')
   await petstoreOutput(environment, 'keys', 'revoke', id, '--yes')
@@ -66,9 +65,7 @@ it('a block of ids that is given out twice costs no order: each gets another id,
   }
   const pets = [pet, ...(await Promise.all(['Mia', 'Tom', 'Ada', 'Bo'].map((name) => client.create(name))))]
   await before.end('SIGTERM')
-  const log = new DatabaseSync(join(environment.DATA_DIR, 'event-log.db'))
-  log.exec("DELETE FROM meta WHERE name = 'block'")
-  log.close()
+  forgetBlock(environment.DATA_DIR)
 
   const after = new Client(await startService(environment))
   const place = () => Promise.all(pets.map(({ id }) => after.place(id, id === pet.id ? {} : keyed(`order ${id}`))))

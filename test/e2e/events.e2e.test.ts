@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import type { ToldEvent } from '../lib/http-client.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { whenDone } from '../lib/when-done.ts'
-import { apiKey, Client, createMany } from './client.ts'
+import { Client, createMany } from './client.ts'
 import { cutEmbeddedLog } from './embedded-log.ts'
-import { serverSentEvents } from './server-sent-events.ts'
 import { brokerEnvironment, petstoreOutput, startPetstore, startService } from './service.ts'
 
 const until = { timeout: 60_000, interval: 50 }
@@ -47,57 +47,35 @@ describeWithBrokers('the command line, on Kafka and Redis', (brokers) => {
   })
 })
 
-/** Follows the feed until it has told so many events. */
-async function follow(
-  { url }: { readonly url: string },
-  count: number,
-  query = '',
-  headers: Readonly<Record<string, string>> = {},
-) {
-  const left = new AbortController()
-  const authorization = `Bearer ${apiKey}`
-  const answer = await fetch(`${url}/v1/events${query}`, {
-    headers: { authorization, ...headers },
-    signal: left.signal,
-  })
-  expect(answer.status).toBe(200)
-  const told: string[] = []
-  let lastId = ''
-  for await (const { data, id } of serverSentEvents(answer.body as ReadableStream<Uint8Array>)) {
-    if (id !== undefined) lastId = id
-    if (data !== undefined) told.push(JSON.parse(data).subject)
-    if (told.length === count) break
-  }
-  left.abort()
-  return { told, lastId }
-}
+const subjectsOf = (events: readonly ToldEvent[]) => events.map(({ subject }) => subject)
 
 describeWithBrokers('a feed of 256 partitions', (brokers) => {
   it('goes on from an id that fits into a header', async () => {
     const service = await startService({ ...brokerEnvironment(brokers), KAFKA_PARTITIONS: '256' })
     const client = new Client(service)
     const pets = await createMany(client, 600)
-    const { told, lastId } = await follow(service, 600, '?from=start')
-    expect(told.toSorted()).toEqual(pets.map(({ id }) => String(id)).sort())
+    const { events, lastId } = await client.told(600)
+    expect(subjectsOf(events).toSorted()).toEqual(pets.map(({ id }) => String(id)).sort())
     expect(lastId.length).toBeLessThan(1024)
     const { id } = await client.create('Rex')
-    const again = await follow(service, 1, '', { 'last-event-id': lastId })
-    expect(again.told).toEqual([String(id)])
+    const again = await client.told(1, '', { 'last-event-id': lastId })
+    expect(subjectsOf(again.events)).toEqual([String(id)])
   })
 })
 
 it('a feed that is to go on beyond the end of a log that lost it is refused, and says so', async () => {
   const environment = { DATA_DIR: temporaryFolder() }
   const service = await startService(environment)
-  await createMany(new Client(service), 3)
-  const { lastId } = await follow(service, 3, '?from=start')
+  const client = new Client(service)
+  await createMany(client, 3)
+  const { lastId } = await client.told(3)
   await service.end('SIGTERM')
   cutEmbeddedLog(environment.DATA_DIR, 1)
-  const again = await startService(environment)
-  const refused = await new Client(again).request('/v1/events', { headers: { 'last-event-id': lastId } })
+  const again = new Client(await startService(environment))
+  const refused = await again.request('/v1/events', { headers: { 'last-event-id': lastId } })
   const message = 'header: Last-Event-ID is beyond the end of the log'
   expect([refused.status, refused.body]).toEqual([400, { code: 'invalid_consistency_token', message, status: 400 }])
-  expect((await follow(again, 2, '?from=start')).told).toHaveLength(2)
+  expect((await again.told(2)).events).toHaveLength(2)
 })
 
 it('1,000 clients of the feed are all told, others are served, and SIGTERM ends all', async () => {
@@ -107,11 +85,10 @@ it('1,000 clients of the feed are all told, others are served, and SIGTERM ends 
   const left = new AbortController()
   whenDone(() => left.abort())
   async function follow() {
-    const headers = { authorization: `Bearer ${apiKey}` }
-    const { body } = await fetch(`${service.url}/v1/events`, { headers, signal: left.signal })
+    const blocks = await client.follow('/v1/events', { signal: left.signal })
     const told: string[] = []
     const ended = (async () => {
-      for await (const { data } of serverSentEvents(body as ReadableStream<Uint8Array>)) {
+      for await (const { data } of blocks) {
         if (data !== undefined) told.push(JSON.parse(data).subject)
       }
     })()

@@ -4,6 +4,7 @@ import { petstore } from '../campaign/faults/operators.ts'
 import { cluster, lossy, replica } from '../campaign/system/broker-scenarios.ts'
 import { apiKey, embedded } from '../campaign/system/scenario.ts'
 import type { Pet } from '../judge/history.ts'
+import { HttpClient } from '../lib/http-client.ts'
 import { beforeAllStartKafka, describeScenario, eachAlone, type Suffering } from './suffering.ts'
 
 /*
@@ -79,13 +80,13 @@ function ofCluster(suffering: Suffering): void {
   ])
 
   it('kill -9 of a master: what is on the others is served', async () => {
-    const [{ url } = { url: '' }] = running().apis
-    const ask = (path: string) => fetch(`${url}/v1/${path}`, { headers: { authorization: `Bearer ${apiKey}` } })
-    const pets = (await (await ask('pets?limit=100')).json()) as Pet[]
+    const [api = { url: '' }] = running().apis
+    const client = new HttpClient(api, apiKey)
+    const pets = (await client.request('/v1/pets?limit=100')).body as Pet[]
     await suffer('kill -9 of Redis', async () => {
-      const statuses = await Promise.all(pets.map(async ({ id }) => (await ask(`pets/${id}`)).status))
+      const statuses = await Promise.all(pets.map(async ({ id }) => (await client.request(`/v1/pets/${id}`)).status))
       expect(new Set(statuses)).toEqual(new Set([200, 503]))
-      expect((await ask('pets')).status).toBe(503)
+      expect((await client.request('/v1/pets')).status).toBe(503)
     })
   })
 

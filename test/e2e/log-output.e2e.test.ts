@@ -1,47 +1,31 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import type { Environment, Target } from '../brokers/program.ts'
 import { freePort } from '../brokers/ready.ts'
 import { canMountSmall, empty, fill, mountSmall } from '../campaign/system/small-disk.ts'
+import { metric } from '../lib/http-client.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { whenDone } from '../lib/when-done.ts'
 import { apiKey, Client, createMany } from './client.ts'
-import { metric, serviceCommand } from './service.ts'
+import { serviceCommand, startCommand, untilReady } from './service.ts'
 
-const [node = '', main = ''] = serviceCommand
 const canMount = await canMountSmall()
 const patience = { timeout: 60_000, interval: 100 }
 
-/** Starts a service whose standard output is a file, or a pipe that the test reads or not. Resolves once it is ready. */
-async function startWith(output: number | 'pipe', environment: Readonly<Record<string, string>> = {}) {
-  const port = await freePort()
-  const env = { PORT: String(port), API_KEYS: apiKey, DATA_DIR: temporaryFolder(), ...environment }
-  const child = spawn(node, [main], { env, stdio: ['ignore', output, 'ignore'] })
-  whenDone(() => end(child, 'SIGKILL'))
-  const url = `http://127.0.0.1:${port}`
-  async function untilReady(): Promise<void> {
-    const isReady = async () => expect((await fetch(`${url}/readyz`)).status).toBe(200)
-    await vi.waitFor(isReady, patience)
-  }
-  return { child, url, client: new Client({ url }), untilReady }
-}
-
-/** Resolves to its exit code. */
-async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-  const exited = once(child, 'exit')
-  child.kill(signal)
-  const [code] = await exited
-  return code
+/** Starts a service whose standard output is a file, or a pipe that nobody reads. */
+async function startWith(output: Target, environment: Environment = {}) {
+  const PORT = String(await freePort())
+  const own = { PORT, API_KEYS: apiKey, DATA_DIR: temporaryFolder(), ...environment }
+  const service = { ...startCommand(serviceCommand, own, { output }), url: `http://127.0.0.1:${PORT}` }
+  return { ...service, client: new Client(service), untilReady: () => untilReady(service) }
 }
 
 async function expectServing({ client, url }: Awaited<ReturnType<typeof startWith>>): Promise<void> {
   await client.create('Rex')
   expect(await metric(url, 'petstore_log_lines_lost_total')).toBeGreaterThan(0)
-  const readiness = await (await fetch(`${url}/readyz`)).json()
-  expect(readiness).toMatchObject({ status: 'ok', checks: { logOutput: { status: 'down' } } })
+  const { body } = await client.request('/readyz')
+  expect(body).toMatchObject({ status: 'ok', checks: { logOutput: { status: 'down' } } })
 }
 
 describe('a log that cannot be written is in the way of no request and of no end:', () => {
@@ -51,7 +35,7 @@ describe('a log that cannot be written is in the way of no request and of no end
     closeSync(full)
     await service.untilReady()
     await expectServing(service)
-    expect(await end(service.child, 'SIGTERM')).toBe(0)
+    expect(await service.end('SIGTERM')).toBe(0)
   })
 
   it.runIf(canMount)('the disk is full for some time, and then the log says what is missing', async () => {
@@ -74,20 +58,19 @@ describe('a log that cannot be written is in the way of no request and of no end
     }, patience)
     const lost = await metric(service.url, 'petstore_log_lines_lost_total')
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 40, lost })
-    expect(await end(service.child, 'SIGTERM')).toBe(0)
+    expect(await service.end('SIGTERM')).toBe(0)
     expect(readFileSync(join(disk, 'log'), 'utf8')).toMatch(/"msg":"closed"\}\n$/)
   })
 
   it('whoever read it has gone', async () => {
-    const service = await startWith('pipe')
-    service.child.stdout?.destroy()
+    const service = await startWith('closed')
     await service.untilReady()
     await expectServing(service)
-    expect(await end(service.child, 'SIGTERM')).toBe(0)
+    expect(await service.end('SIGTERM')).toBe(0)
   })
 
   it('whoever reads it stands still', async () => {
-    const service = await startWith('pipe', { LOG_LEVEL: 'debug' }) // a line for each request
+    const service = await startWith('unread', { LOG_LEVEL: 'debug' }) // a line for each request
     await service.untilReady()
     let requests = 0
     while ((await metric(service.url, 'petstore_log_lines_lost_total')) === 0) {
@@ -96,6 +79,6 @@ describe('a log that cannot be written is in the way of no request and of no end
       expect(requests).toBeLessThan(20_000)
     }
     await expectServing(service)
-    expect(await end(service.child, 'SIGTERM')).toBe(0)
+    expect(await service.end('SIGTERM')).toBe(0)
   })
 })

@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { resultOf } from '../brokers/program.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
-import { shared, whenDone } from '../lib/when-done.ts'
+import { shared } from '../lib/when-done.ts'
 import { runHere } from '../store/run-here.ts'
 import { Client, createMany } from './client.ts'
-import { type Environment, startService } from './service.ts'
+import { type Environment, startCommand, startService } from './service.ts'
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 /** Where a stream of the command goes to: to the test, to a full disk, or to somebody who has gone. */
@@ -22,20 +20,11 @@ const served = shared(async () => {
 
 async function run(line: string, output: Target, errors: Target, environment: Environment = served()) {
   const full = openSync('/dev/full', 'w')
-  const [stdout, stderr] = [output, errors].map((target) => (target === 'full' ? full : 'pipe'))
-  const child = spawn(process.execPath, [cli, ...line.split(' ')], {
-    env: environment,
-    stdio: ['ignore', stdout, stderr],
-  })
+  const targets = { read: 'kept', full, closed: 'closed' } as const
+  const command = [process.execPath, cli, ...line.split(' ')]
+  const program = startCommand(command, environment, { output: targets[output], errors: targets[errors] })
   closeSync(full)
-  whenDone(() => child.kill('SIGKILL'))
-  const exited = once(child, 'exit')
-  const printed = [[output, child.stdout] as const, [errors, child.stderr] as const].map(async ([target, stream]) => {
-    if (target === 'closed') stream?.destroy()
-    return target === 'read' && stream ? await text(stream) : ''
-  })
-  const [code] = await exited
-  return { code, output: await printed[0], errors: await printed[1] }
+  return await resultOf(program)
 }
 
 describe.runIf(process.platform === 'linux')('a command whose output is lost', () => {

@@ -1,11 +1,11 @@
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { askRedis } from '../brokers/ready.ts'
+import { metric } from '../lib/http-client.ts'
 import { byId, Client, createOnce, inParallel, type Pet } from './client.ts'
 import {
   brokerEnvironment,
   expectVerified,
-  metric,
   type ParkedEvent,
   petstoreOutput,
   placeOf,

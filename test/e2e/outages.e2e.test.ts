@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { processState } from '../../bench/soak/process-state.ts'
 import { type KafkaBroker, type RedisServer, startKafka, startRedis } from '../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../brokers/describe.ts'
+import { metric } from '../lib/http-client.ts'
 import {
   type Answer,
   Client,
@@ -17,7 +18,7 @@ import {
   untilServed,
 } from './client.ts'
 import { Load } from './load.ts'
-import { brokerEnvironment, expectVerified, metric, startRoles, startService } from './service.ts'
+import { brokerEnvironment, expectVerified, startRoles, startService } from './service.ts'
 import { storedCount } from './topic.ts'
 
 const patience = { timeout: 60_000, interval: 50 }

@@ -1,12 +1,12 @@
 import { userInfo } from 'node:os'
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { metric } from '../lib/http-client.ts'
 import { shared } from '../lib/when-done.ts'
 import { Client, codeOf, createMany, keyed, type Pet } from './client.ts'
 import {
   brokerEnvironment,
   expectVerified,
-  metric,
   type ParkedEvent,
   petstore,
   petstoreJson,

@@ -3,7 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
 import type { Verification } from '../../src/engine/rebuilding/verify.ts'
 import { startKafka, startRedis } from '../brokers/brokers.ts'
-import { type Environment, type Program, runProgram } from '../brokers/program.ts'
+import {
+  type Environment,
+  listening,
+  type Program,
+  type ProgramOptions,
+  resultOf,
+  runProgram,
+} from '../brokers/program.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { whenDone } from '../lib/when-done.ts'
 import { apiKey, Client } from './client.ts'
@@ -20,8 +27,12 @@ export function startProgram(script: string, environment: Environment, ...args: 
 }
 
 /** Runs a command with these variables and no others. It ends with the test, or the suite that shares it. */
-export function startCommand(command: readonly string[], environment: Environment): Program {
-  const program = runProgram(command, environment)
+export function startCommand(
+  command: readonly string[],
+  environment: Environment,
+  options: ProgramOptions = {},
+): Program {
+  const program = runProgram(command, environment, options)
   whenDone(() => program.end('SIGKILL'))
   return program
 }
@@ -42,16 +53,7 @@ export async function startService(environment: Environment, command = serviceCo
 /** As `startService`, but resolves once it takes connections. */
 export async function startUnready(environment: Environment, command = serviceCommand): Promise<ServiceProcess> {
   const service = startMain(environment, command)
-  const url = await vi.waitFor(
-    () => {
-      expect(service.running(), service.output()).toBe(true)
-      const found = /(http:\/\/127\.0\.0\.1:\d+)/.exec(service.output())?.[1]
-      expect(found, service.output()).toBeDefined()
-      return found as string
-    },
-    { timeout: 60_000 },
-  )
-  return { ...service, url }
+  return { ...service, url: await listening(service) }
 }
 
 /** Starts a service that should refuse to run; what it printed has to match. */
@@ -110,9 +112,8 @@ export async function startOwnBrokers(redisArgs: readonly string[] = []) {
 }
 
 /** Runs the command line as an operator does, with the variables of the service. */
-export async function petstore(environment: Environment, ...args: string[]) {
-  const { ended, output, errors } = startPetstore(environment, ...args)
-  return { code: await ended, output: output(), errors: errors() }
+export function petstore(environment: Environment, ...args: string[]) {
+  return resultOf(startPetstore(environment, ...args))
 }
 
 /** As `petstore`, for a command that something is done to while it runs. */
@@ -156,13 +157,6 @@ export function untilParked(environment: Environment, count: number): Promise<Pa
 /** As the command line names an event. */
 export function placeOf({ partition, offset }: ParkedEvent): string {
   return `${partition}/${offset}`
-}
-
-/** What a process shows at /metrics: the sum over all labels, or the most where it is seconds. */
-export async function metric(url: string, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text()
-  const values = [...text.matchAll(new RegExp(`^${name}(?:{.*})? (.+)$`, 'gm'))].map(([, value]) => Number(value))
-  return name.endsWith('_seconds') ? Math.max(...values) : values.reduce((total, value) => total + value, 0)
 }
 
 const healedWithinMs = 30_000

@@ -1,13 +1,12 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, vi } from 'vitest'
 import { blockSize, idsOf } from '../../src/engine/commands/id-blocks.ts'
-import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { numbers } from '../engine/read-models/contract/values.ts'
+import { metric } from '../lib/http-client.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { type Answer, Client, inParallel, keyed, outcomeOf, type Pet } from './client.ts'
-import { brokerEnvironment, type Environment, metric, type ServiceProcess, startService } from './service.ts'
+import { appendToLog, forgetBlock, inThousands } from './embedded-log.ts'
+import { brokerEnvironment, type Environment, type ServiceProcess, startService } from './service.ts'
 import { createTopic, deleteTopics, idBlocksOf, petCreated, produce, readTopic } from './topic.ts'
 
 type ForeignRecord = ReturnType<typeof petCreated>
@@ -21,26 +20,12 @@ interface SharedLog {
   forgetBlocks(): Promise<void>
 }
 
-function inThousands<T>(records: readonly T[]): T[][] {
-  return numbers(Math.ceil(records.length / 1000), 0).map((n) => records.slice(1000 * n, 1000 * (n + 1)))
-}
-
 function embeddedLog(): SharedLog {
   const environment = { DATA_DIR: temporaryFolder() }
-  const file = join(environment.DATA_DIR, 'event-log.db')
   return {
     environment,
-    async write(records) {
-      const log = openSqliteEventLog({ file })
-      const written = records.map((record) => ({ ...record, headers: {} }))
-      for (const some of inThousands(written)) await log.append(0, some)
-      await log.close()
-    },
-    async forgetBlocks() {
-      const log = new DatabaseSync(file)
-      log.exec("DELETE FROM meta WHERE name = 'block'")
-      log.close()
-    },
+    write: (records) => appendToLog(environment.DATA_DIR, records),
+    forgetBlocks: async () => forgetBlock(environment.DATA_DIR),
   }
 }
 

@@ -3,6 +3,7 @@ import { expect, vi } from 'vitest'
 import { askKafka, kafkaClient } from '../brokers/ready.ts'
 import { recordsOf, type TopicRecord } from '../brokers/topic-records.ts'
 import { isCreation } from '../judge/identities.ts'
+import { eventRecord } from '../lib/event-record.ts'
 import { ReferenceConsumer } from '../store/reference-consumer.ts'
 import { byId, type Order, type Pet } from './client.ts'
 
@@ -61,8 +62,7 @@ interface NewEvent {
 export function petCreated({ eventId, pet, streamversion, typeVersion = 1 }: NewEvent): { key: string; value: string } {
   const subject = String(pet.id)
   const type = `petstore.PetCreated.v${typeVersion}`
-  const envelope = { specversion: '1.0', id: eventId, type, source: '/v1/pets', subject, streamversion }
-  return { key: subject, value: JSON.stringify({ ...envelope, data: pet }) }
+  return eventRecord({ id: eventId, type, source: '/v1/pets', subject, streamversion, data: pet })
 }
 
 export interface NewMessage {

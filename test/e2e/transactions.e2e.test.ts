@@ -1,8 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { beginTransaction } from '../brokers/transactions.ts'
-import { apiKey, Client, codeOf, createMany } from './client.ts'
-import { serverSentEvents } from './server-sent-events.ts'
+import { Client, codeOf, createMany } from './client.ts'
 import { brokerEnvironment, expectVerified, petstoreOutput, startService } from './service.ts'
 import { patientKafka, petCreated } from './topic.ts'
 
@@ -34,11 +33,10 @@ describeWithBrokers('pets that another producer adds in transactions that interl
       for (const id of ids.aborted) {
         expect(codeOf(await client.get(id))).toBe('pet_not_found')
         expect(codeOf(await client.request(`/v1/pets/${id}/events`))).toBe('pet_not_found')
-        const body = JSON.stringify({ petId: id })
-        const placed = await client.request('/v1/store/orders', { method: 'POST', body })
-        expect(codeOf(placed)).toBe('unknown_pet')
+        expect(codeOf(await client.place(id))).toBe('unknown_pet')
       }
-      expect(await toldByFeed(service.url, there.length)).toEqual(there)
+      const { events } = await client.told(there.length)
+      expect(events.map(({ subject }) => Number(subject)).toSorted((one, other) => one - other)).toEqual(there)
       const lines = (await petstoreOutput(environment, 'events', '--json')).trimEnd().split('\n')
       const shown = lines.map((line) => Number(JSON.parse(line).event.subject))
       expect(shown.toSorted((one, other) => one - other)).toEqual(there)
@@ -49,17 +47,3 @@ describeWithBrokers('pets that another producer adds in transactions that interl
     await expectOnlyCommitted()
   })
 })
-
-/** The streams of the first events, from the beginning, in order of id. */
-async function toldByFeed(url: string, count: number): Promise<number[]> {
-  const left = new AbortController()
-  const headers = { authorization: `Bearer ${apiKey}` }
-  const { body } = await fetch(`${url}/v1/events?from=start`, { headers, signal: left.signal })
-  const told: number[] = []
-  for await (const { data } of serverSentEvents(body as ReadableStream<Uint8Array>)) {
-    if (data !== undefined) told.push(Number(JSON.parse(data).subject))
-    if (told.length === count) break
-  }
-  left.abort()
-  return told.toSorted((one, other) => one - other)
-}

@@ -4,6 +4,7 @@ import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { type Client, inParallel, keyed, type Pet } from '../e2e/client.ts'
 import { type Environment, type ParkedEvent, placeOf } from '../e2e/service.ts'
 import { type NewMessage, petCreated, produce, readTopic, type Topic } from '../e2e/topic.ts'
+import { eventRecord } from '../lib/event-record.ts'
 import { runHere } from '../store/run-here.ts'
 
 const partitions = 6
@@ -23,8 +24,8 @@ function foreign(partition: number, over: Partial<Pet> = {}): Pet {
 
 function event(type: string, pet: number, streamversion: unknown, over: object = {}): NewMessage {
   const [id, time] = [randomUUID(), new Date().toISOString()]
-  const envelope = { specversion: '1.0', id, type, source: '/v1/pets', subject: String(pet), time, streamversion }
-  return { key: String(pet), value: JSON.stringify({ ...envelope, data: { orderId: pet, petId: pet }, ...over }) }
+  const data = { orderId: pet, petId: pet }
+  return eventRecord({ id, type, source: '/v1/pets', subject: String(pet), time, streamversion, data, ...over })
 }
 
 /** Pets and orders in every status, pets that change and leave, requests that come twice, and category ids of every size. */

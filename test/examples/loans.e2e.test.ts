@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { type Answer, apiKey, Client, keyed, outcomeOf } from '../e2e/client.ts'
-import { serverSentEvents } from '../e2e/server-sent-events.ts'
+import { type Answer, Client, keyed, outcomeOf } from '../e2e/client.ts'
 import { brokerEnvironment, type Environment, startProgram, startService } from '../e2e/service.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 
@@ -10,13 +9,11 @@ const command = [process.execPath, fileURLToPath(new URL('../../examples/loans/m
 const largest = 9223372036854775807n
 
 const idOf = ({ body }: Answer) => (body as { id: number }).id
-const send = (client: Client, method: string, path: string, body: object, headers: Record<string, string> = {}) =>
-  client.request(path, { method, body: JSON.stringify(body), headers })
 
 /** All that the engine gives a service, seen on one that it knows nothing of. */
 async function expectLibrary(environment: Environment): Promise<void> {
   const client = new Client(await startService(environment, command))
-  const post = (path: string, body: object, headers = {}) => send(client, 'POST', path, body, headers)
+  const post = (path: string, body: object, headers = {}) => client.send('POST', path, body, headers)
 
   const added = await post('/v1/books', { title: 'Emma' }, keyed('emma'))
   const book = idOf(added)
@@ -35,7 +32,7 @@ async function expectLibrary(environment: Environment): Promise<void> {
   expect(outcomeOf(refused)).toBe('400 invalid_request')
 
   const tag = lent.headers.get('etag') ?? ''
-  const change = (what: string, headers = {}) => send(client, 'PATCH', `/v1/loans/${loan}`, { do: what }, headers)
+  const change = (what: string, headers = {}) => client.send('PATCH', `/v1/loans/${loan}`, { do: what }, headers)
   const extended = await change('extend', { 'if-match': tag })
   expect(outcomeOf(extended)).toBe('200')
   expect(outcomeOf(await change('extend', { 'if-match': tag }))).toBe('412 precondition_failed')
@@ -53,14 +50,15 @@ async function expectLibrary(environment: Environment): Promise<void> {
   const types = ['BookAdded', 'BookLent', 'LoanExtended', 'BookReturned'].map((type) => `library.${type}.v1`)
   const history = (await client.request(`/v1/books/${book}/events`)).body as { type: string }[]
   expect(history.map(({ type }) => type)).toEqual(types)
-  expect(await followed(`${client.url}/v1/events?from=start&bookId=${book}`, types.length)).toEqual(types)
+  const { events } = await client.told(types.length, `?from=start&bookId=${book}`)
+  expect(events.map(({ type }) => type)).toEqual(types)
 
   const document = (await client.request('/openapi.json')).body as { info: object; paths: object }
   expect([document.info, Object.keys(document.paths).sort()]).toMatchObject([
     { title: 'Library' },
     ['/books', '/books/{bookId}', '/books/{bookId}/events', '/events', '/loans', '/loans/{loanId}'],
   ])
-  expect(await (await fetch(`${client.url}/docs/errors`)).text()).toContain('id="book_is_lent"')
+  expect((await client.request('/docs/errors')).text).toContain('id="book_is_lent"')
 
   for (const [line, printed] of [
     ['verify', /all as the log says/],
@@ -73,18 +71,6 @@ async function expectLibrary(environment: Environment): Promise<void> {
     expect([line, await ended, errors()]).toEqual([line, 0, expect.anything()])
     expect(output()).toMatch(printed)
   }
-}
-
-/** The types of the first events that are told there. */
-async function followed(url: string, count: number): Promise<string[]> {
-  const types: string[] = []
-  const { body } = await fetch(url, { headers: { authorization: `Bearer ${apiKey}` } })
-  if (body === null) throw new Error(`${url} tells nothing`)
-  for await (const { data } of serverSentEvents(body)) {
-    if (data !== undefined) types.push(JSON.parse(data).type)
-    if (types.length === count) break
-  }
-  return types
 }
 
 it('the library lends its books, embedded', () => expectLibrary({ DATA_DIR: temporaryFolder() }))

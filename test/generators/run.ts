@@ -9,7 +9,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
-import { runProgram } from '../brokers/program.ts'
+import { listening, runProgram } from '../brokers/program.ts'
 import { startLaterRelease } from './later-release.ts'
 import { type Download, downloads, mostUsed, type Tool, tools } from './tools.ts'
 
@@ -41,7 +41,7 @@ const service = runProgram([process.execPath, source('../../src/main.ts')], {
   DATA_DIR: join(folder, 'data'),
 })
 process.once('exit', () => service.end('SIGKILL'))
-const url = await addressOf()
+const url = await listening(service)
 const later = await startLaterRelease(url)
 const environment = {
   ...process.env,
@@ -62,16 +62,6 @@ for (const line of table()) say(line)
 const failed = [...results.values()].some((result) => Object.values(result).includes('no'))
 await service.end('SIGTERM')
 process.exit(failed || results.size === 0 ? 1 : 0)
-
-/** Where the service is, as soon as it listens. */
-async function addressOf(): Promise<string> {
-  for (;;) {
-    const found = /http:\/\/127\.0\.0\.1:\d+/.exec(service.output())?.[0]
-    if (found !== undefined) return found
-    if (!service.running()) throw new Error(`the service does not start:\n${service.errors()}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
 
 async function download(): Promise<string> {
   const path = join(folder, 'served.json')

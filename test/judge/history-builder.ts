@@ -1,5 +1,6 @@
 import { writeToken } from '../../src/engine/http/values/tokens.ts'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
+import { eventRecord } from '../lib/event-record.ts'
 import { type Exchange, type History, type LogRecord, type Order, type Pet, traceparentOf } from './history.ts'
 import { checkAgainstLog } from './judge.ts'
 import { textOf } from './prefixes.ts'
@@ -91,10 +92,9 @@ export class HistoryBuilder {
     const partition = partitionOf(subject, partitions)
     const offset = this.#log.filter((record) => record.partition === partition).length
     const { version, request, key, eventId = `${partition}-${offset}`, source = '/v1/pets' } = options
-    const envelope = { specversion: '1.0', id: eventId, type: `petstore.${type}.v1`, source }
     const traceparent = request === undefined ? undefined : traceparentOf(request)
-    const event = { ...envelope, subject, time, traceparent, idempotencykey: key, streamversion: version, data }
-    this.#log.push({ partition, offset, key: subject, value: JSON.stringify(event) })
+    const said = { id: eventId, type: `petstore.${type}.v1`, source, subject, time, traceparent, idempotencykey: key }
+    this.#log.push({ partition, offset, ...eventRecord({ ...said, streamversion: version, data }) })
     return offset
   }
 }

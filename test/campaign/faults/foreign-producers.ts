@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Message } from 'kafkajs'
 import { beginTransaction, type ForeignTransaction } from '../../brokers/transactions.ts'
+import { eventRecord } from '../../lib/event-record.ts'
 import type { Random } from '../../lib/random.ts'
 import { clientOf } from '../system/topic-admin.ts'
 import type { Fault, Occasion } from './fault.ts'
@@ -61,14 +62,6 @@ function end(transaction: ForeignTransaction, random: Random): Promise<void> {
 function newPet(random: Random): Message {
   const id = firstId + random.below(firstId)
   const data = { id, name: 'from elsewhere', categoryId: 1, status: random.pick(['available', 'pending', 'sold']) }
-  const type = 'petstore.PetCreated.v1'
-  const event = {
-    specversion: '1.0',
-    id: randomUUID(),
-    type,
-    source: '/elsewhere',
-    subject: String(id),
-    streamversion: 1,
-  }
-  return { key: String(id), value: JSON.stringify({ ...event, data }) }
+  const said = { type: 'petstore.PetCreated.v1', source: '/elsewhere', streamversion: 1, data }
+  return eventRecord({ id: randomUUID(), subject: String(id), ...said })
 }

@@ -4,6 +4,7 @@ import type { ITopicConfig } from 'kafkajs'
 import type { KafkaCluster } from '../../brokers/clusters.ts'
 import { until, within } from '../../brokers/ready.ts'
 import type { Order, Pet } from '../../judge/history.ts'
+import { type Answer, HttpClient } from '../../lib/http-client.ts'
 import type { Random } from '../../lib/random.ts'
 import { apiKey, type CampaignContext } from '../system/scenario.ts'
 import type { Supervised } from '../system/supervised.ts'
@@ -172,20 +173,17 @@ async function deleteTopics({ brokers }: KafkaCluster, ...topics: string[]): Pro
 }
 
 /** Each that it shows as available, for a moment. */
-async function orderEachPet({ url }: Supervised): Promise<void> {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const ask = async <T>(path: string, method = 'GET', body?: object) => {
-    const answer = await fetch(`${url}/v1/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-    return answer.ok ? ((await answer.json()) as T) : undefined
-  }
-  let pets: readonly Pet[] | undefined
+async function orderEachPet(api: Supervised): Promise<void> {
+  const client = new HttpClient(api, apiKey)
+  let answer: Answer | undefined
   await within(waitMs, async () => {
-    pets = await ask<readonly Pet[]>('pets?status=available&limit=100').catch(() => undefined)
-    return pets !== undefined
+    answer = await client.request('/v1/pets?status=available&limit=100').catch(() => undefined)
+    return answer?.status === 200
   })
-  const ordering = (pets ?? []).map(async ({ id: petId }) => {
-    const order = await ask<Order>('store/orders', 'POST', { petId })
-    if (order !== undefined) await ask(`store/orders/${order.id}`, 'PATCH', { status: 'cancelled' })
+  const pets = answer?.status === 200 ? (answer.body as readonly Pet[]) : []
+  const ordering = pets.map(async ({ id: petId }) => {
+    const { status, body } = await client.send('POST', '/v1/store/orders', { petId })
+    if (status === 201) await client.send('PATCH', `/v1/store/orders/${(body as Order).id}`, { status: 'cancelled' })
   })
   await Promise.allSettled(ordering) // with other faults some are refused, or not answered
 }

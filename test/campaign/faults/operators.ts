@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Environment, resultOf, runProgram } from '../../brokers/program.ts'
 import { until, within } from '../../brokers/ready.ts'
 import { Recorder } from '../recorder.ts'
 import type { Supervised } from '../system/supervised.ts'
@@ -13,21 +13,13 @@ const revokedMs = 30_000
 const takenMs = 30_000
 const diskMs = 60_000
 
-export interface Ran {
-  readonly code: number
-  readonly output: string
-  readonly errors: string
-}
-
-/** Runs the command line as an operator does. */
-export function petstore(environment: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> {
-  const { PATH } = process.env
-  return new Promise((resolve) => {
-    const options = { env: { PATH, ...environment }, maxBuffer: 2 ** 28, timeout: 60_000 }
-    const child = execFile(process.execPath, [cli, ...args], options, (_, output, errors) =>
-      resolve({ code: child.exitCode ?? -1, output, errors }),
-    )
-  })
+/** Runs the command line as an operator does, for a minute at most. */
+export async function petstore(environment: Environment, ...args: string[]) {
+  const program = runProgram([process.execPath, cli, ...args], environment)
+  const impatience = setTimeout(() => program.end('SIGTERM'), 60_000)
+  const result = await resultOf(program)
+  clearTimeout(impatience)
+  return result
 }
 
 export interface Operated {

@@ -1,9 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { endWithThisProcess } from '../../brokers/processes.ts'
+import { type Program, runProgram } from '../../brokers/program.ts'
 import { freePort, until, within } from '../../brokers/ready.ts'
 import { Clock } from './clock.ts'
 import { type OutputOptions, ProcessOutput } from './process-output.ts'
@@ -39,10 +37,10 @@ export class Supervised {
   readonly #endsAfter: RegExp | undefined
   readonly #logsItsEnd: boolean
   readonly #clock: Clock
-  readonly #toldToEnd = new WeakSet<ChildProcess>()
+  readonly #toldToEnd = new WeakSet<Program>()
   readonly #endedBadly: string[] = []
   /** Undefined between two starts. */
-  #child: ChildProcess | undefined
+  #child: Program | undefined
   #lastWords = ''
   #ownEnds = 0
   #starts = 0
@@ -61,8 +59,7 @@ export class Supervised {
     this.#endsAfter = endsAfter
     this.#logsItsEnd = logsItsEnd
     this.#clock = new Clock(join(folder, `${name}.clock`))
-    const { PATH = '' } = process.env
-    const common = { PATH, PORT: String(port), LOG_REQUESTS: 'true' } // so that a full disk of the log has an effect
+    const common = { PORT: String(port), LOG_REQUESTS: 'true' } // so that a full disk of the log has an effect
     this.#environment = { ...common, ...this.#clock.environment, ...environment }
   }
 
@@ -128,11 +125,11 @@ export class Supervised {
 
   /** Resolves to whether there was one. */
   async pause(): Promise<boolean> {
-    return (await this.#started())?.kill('SIGSTOP') ?? false
+    return (await this.#started())?.signal('SIGSTOP') ?? false
   }
 
   resume(): void {
-    this.#child?.kill('SIGCONT')
+    this.#child?.signal('SIGCONT')
   }
 
   /** Hours before or behind the true time. Resolves to whether the process tells that time. */
@@ -151,7 +148,7 @@ export class Supervised {
   }
 
   /** The one that runs, or is started soon. */
-  async #started(): Promise<ChildProcess | undefined> {
+  async #started(): Promise<Program | undefined> {
     await within(startMs, async () => this.#child !== undefined)
     return this.#child
   }
@@ -172,19 +169,14 @@ export class Supervised {
       if (this.#isStopped) return
       const output = this.output.open()
       this.#starts++
-      const child = spawn(process.execPath, [inspectable, main], {
-        env: this.#environment,
-        stdio: ['ignore', ...output],
-        detached: true, // Ctrl-C in the terminal reaches the campaign alone
-      })
+      const [log, errors] = output
+      const options = { output: log, errors, detached: true } // Ctrl-C in the terminal reaches the campaign alone
+      const child = runProgram([process.execPath, inspectable, main], this.#environment, options)
       for (const file of output) closeSync(file)
-      endWithThisProcess(child)
       this.#child = child
-      child.once('exit', (code, how) => {
-        this.#child = undefined
-        if (!this.#toldToEnd.has(child)) this.#endedByItself(`${how ?? `code ${code}`}`)
-      })
-      await once(child, 'exit')
+      const how = await child.ended
+      this.#child = undefined
+      if (!this.#toldToEnd.has(child)) this.#endedByItself(typeof how === 'number' ? `code ${how}` : `${how}`)
       await delay(pauseBeforeRestartMs)
     }
   }
@@ -198,16 +190,15 @@ export class Supervised {
     this.#endedBadly.push(`${this.instance}, ${how}: ${text.slice(-2000)}`)
   }
 
-  async #gone(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  async #gone(child: Program, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     this.#toldToEnd.add(child)
-    const exited = once(child, 'exit')
-    child.kill(signal)
+    const ended = child.end(signal)
     const timer = setTimeout(async () => {
-      const where = await whereItStands(child.pid as number, () => this.output.text).catch(String)
+      const where = await whereItStands(child.pid, () => this.output.text).catch(String)
       this.#endedBadly.push(`${this.instance} did not end within ${endMs} ms of ${signal}: ${where}`)
-      child.kill('SIGKILL')
+      child.signal('SIGKILL')
     }, endMs)
-    await exited
+    await ended
     clearTimeout(timer)
   }
 }

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { temporaryFolder } from '../../lib/temporary-folder.ts'
 import { Supervised, type SupervisedOptions } from './supervised.ts'
 
 /** A start with a short key is refused. */
 async function supervised(apiKey: string, options: Partial<SupervisedOptions> = {}): Promise<Supervised> {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-supervised-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   const stack = new AsyncDisposableStack()
   onTestFinished(() => stack.disposeAsync())
   const environment = { DATA_DIR: join(folder, 'data'), API_KEYS: apiKey }

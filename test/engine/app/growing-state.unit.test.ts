@@ -1,12 +1,10 @@
 import { Type } from 'typebox'
-import { expect, it, onTestFinished, vi } from 'vitest'
-import { readConfig } from '../../../src/engine/app/config.ts'
-import { startService } from '../../../src/engine/app/service.ts'
+import { expect, it } from 'vitest'
 import { define } from '../../../src/engine/definition/definition.ts'
 import { command, defineService, exactJson } from '../../../src/engine/index.ts'
-import { apiKey, Client } from '../../e2e/client.ts'
 import { captureLog } from '../../lib/captured-log.ts'
-import { temporaryFolder } from '../../lib/temporary-folder.ts'
+import { HttpClient } from '../../lib/http-client.ts'
+import { startHere } from '../../lib/start-here.ts'
 
 interface Room {
   readonly id: number
@@ -114,13 +112,8 @@ const { service } = defineService({
 async function open() {
   const definition = define(service)
   const { logger, lines } = captureLog()
-  const config = readConfig(definition, { DATA_DIR: temporaryFolder(), PORT: '0', API_KEYS: apiKey })
-  const hotel = await startService(definition, config, logger, { lost: 0, warnings: [] })
-  onTestFinished(() => hotel.close())
-  await vi.waitFor(async () => expect((await fetch(`${hotel.url}/readyz`)).status).toBe(200), { timeout: 30_000 })
-  const client = new Client(hotel)
-  const add = (note: string, headers = {}) =>
-    client.request('/v1/rooms', { method: 'POST', body: JSON.stringify({ note }), headers })
+  const client = new HttpClient(await startHere(definition, {}, logger))
+  const add = (note: string, headers = {}) => client.send('POST', '/v1/rooms', { note }, headers)
   const { body } = await add('')
   const { id } = body as { id: number }
   const path = `/v1/rooms/${id}`
@@ -128,7 +121,7 @@ async function open() {
     ...{ lines, id, add },
     find: () => client.request(path),
     history: () => client.request(`${path}/events`),
-    book: (by: string) => client.request(path, { method: 'PATCH', body: JSON.stringify({ by }) }),
+    book: (by: string) => client.send('PATCH', path, { by }),
   }
 }
 

@@ -6,12 +6,12 @@ import { type Stores, shardsOf } from '../../../src/engine/read-models/shards.ts
 import { rebuild } from '../../../src/engine/rebuilding/rebuild.ts'
 import { verify } from '../../../src/engine/rebuilding/verify.ts'
 import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
+import { asText, seatAdded } from '../projector/records.ts'
 import { numbers } from '../read-models/contract/values.ts'
 import { MemoryData } from '../read-models/memory-data.ts'
 import { memoryReadModels } from '../read-models/memory-store.ts'
 import { stopClock } from '../read-models/scripted-store.ts'
-import type { SeatId } from '../theatre/seats.ts'
-import { encodeEvent, theatre } from '../theatre/theatre.ts'
+import { theatre } from '../theatre/theatre.ts'
 
 const logger = pino({ level: 'silent' })
 const until = { timeout: 10_000, interval: 5 }
@@ -24,9 +24,7 @@ async function start(shards: number, seats: number) {
   const stores = data.map((each) => memoryReadModels(each)) as unknown as Stores
   const append = async (ids: readonly number[]) => {
     for (const id of ids) {
-      const seat = { id: id as SeatId, name: `seat ${id}`, rowId: 1, status: 'available' as const }
-      const context = { eventId: `event ${id}`, version: 1, time: new Date(0).toISOString() }
-      await log.append(log.partitionFor(String(id)), [encodeEvent({ type: 'SeatAdded', seat }, context)])
+      await log.append(log.partitionFor(String(id)), asText([seatAdded({ id }, { eventId: `event ${id}` })]))
     }
   }
   await append(numbers(seats))

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
@@ -9,10 +7,7 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
-import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { readConfig } from '../../../src/engine/app/config.ts'
-import { type RunningService, startService } from '../../../src/engine/app/service.ts'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { EventWriter } from '../../../src/engine/commands/event-writer.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
@@ -20,30 +15,24 @@ import { Tracing } from '../../../src/engine/lib/operating/tracing.ts'
 import { traceApplied } from '../../../src/engine/projector/apply-spans.ts'
 import { readEvent } from '../../../src/engine/rule/stream-event.ts'
 import { StreamState } from '../../../src/engine/rule/stream-state.ts'
-import { type Answer, apiKey, Client } from '../../e2e/client.ts'
 import { captureLog } from '../../lib/captured-log.ts'
+import { type Answer, HttpClient } from '../../lib/http-client.ts'
+import { startHere } from '../../lib/start-here.ts'
+import { temporaryFolder } from '../../lib/temporary-folder.ts'
+import { shared, whenDone } from '../../lib/when-done.ts'
 import { unseenBlocks } from '../commands/unseen-blocks.ts'
 import type { SeatId } from '../theatre/seats.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const exporter = new InMemorySpanExporter()
-const DATA_DIR = mkdtempSync(join(tmpdir(), 'theatre-tracing-'))
-let service: RunningService
-let client: Client
-beforeAll(async () => {
+const started = shared(async () => {
   expect(Tracing.find('theatre', undefined)).toBeUndefined() // no SDK yet
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
-  const config = readConfig(theatre, { DATA_DIR, PORT: '0', API_KEYS: apiKey })
-  service = await startService(theatre, config, pino({ level: 'silent' }), { lost: 0, warnings: [] })
-  client = new Client(service)
-  await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(200), { timeout: 30_000 })
+  whenDone(() => trace.disable())
+  const DATA_DIR = temporaryFolder()
+  return { DATA_DIR, client: new HttpClient(await startHere(theatre, { DATA_DIR })) }
 })
 beforeEach(() => exporter.reset())
-afterAll(async () => {
-  await service.close()
-  trace.disable()
-  rmSync(DATA_DIR, { recursive: true })
-})
 
 const clientTraceId = '0af7651916cd43dd8448eb211c80319c'
 const clientSpanId = 'b7ad6b7169203331'
@@ -63,12 +52,12 @@ async function spansNamed(...names: string[]): Promise<ReadableSpan[]> {
 
 const ofWrite = ['POST /v1/seats', 'append event-log', 'apply event-log']
 const addSeat = (headers = {}): Promise<Answer> =>
-  client.request('/v1/seats', { method: 'POST', body: '{"name":"A12","rowId":7}', headers })
+  started().client.send('POST', '/v1/seats', { name: 'A12', rowId: 7 }, headers)
 const idsOf = (spans: ReadableSpan[]) => spans.map((span) => span.spanContext().spanId)
 const tracesOf = (spans: ReadableSpan[]) => new Set(spans.map((span) => span.spanContext().traceId))
 
 function lastTraceparent(): unknown {
-  const log = new DatabaseSync(join(DATA_DIR, 'event-log.db'), { readOnly: true })
+  const log = new DatabaseSync(join(started().DATA_DIR, 'event-log.db'), { readOnly: true })
   const row = log.prepare('SELECT CAST(value AS TEXT) AS value FROM records ORDER BY rowid DESC LIMIT 1').get()
   log.close()
   return JSON.parse(String(row?.value)).traceparent
@@ -114,7 +103,7 @@ describe('with an SDK', () => {
   })
 
   it('a span is named after its route, and has the status of a refusal', async () => {
-    expect((await client.request('/v1/seats/4711?x=1')).status).toBe(400)
+    expect((await started().client.request('/v1/seats/4711?x=1')).status).toBe(400)
     const [span] = await spansNamed('GET /v1/seats/:seatId')
     expect(span?.attributes).toMatchObject({
       ...{ 'http.route': '/v1/seats/:seatId', 'url.path': '/v1/seats/4711', 'url.query': 'x=1' },
@@ -124,8 +113,8 @@ describe('with an SDK', () => {
   })
 
   it('a request without a valid API key has a span; probes have none', async () => {
-    await fetch(`${service.url}/livez`)
-    expect((await client.request('/v1/seats', { headers: { authorization: 'Bearer x' } })).status).toBe(401)
+    await started().client.request('/livez')
+    expect((await started().client.request('/v1/seats', { headers: { authorization: 'Bearer x' } })).status).toBe(401)
     const [span] = await spansNamed('GET /v1/seats')
     expect(span?.attributes['http.response.status_code']).toBe(401)
   })

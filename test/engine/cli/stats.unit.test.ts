@@ -1,13 +1,11 @@
 import { Type } from 'typebox'
-import { expect, it, onTestFinished, vi } from 'vitest'
-import { readConfig } from '../../../src/engine/app/config.ts'
-import { startService } from '../../../src/engine/app/service.ts'
+import { expect, it } from 'vitest'
 import { describeStats, statsSummary } from '../../../src/engine/cli/stats.ts'
 import { define } from '../../../src/engine/definition/definition.ts'
 import { command, defineService, exactJson } from '../../../src/engine/index.ts'
-import { apiKey, Client } from '../../e2e/client.ts'
-import { captureLog } from '../../lib/captured-log.ts'
+import { HttpClient } from '../../lib/http-client.ts'
 import { runCommands } from '../../lib/run-commands.ts'
+import { startHere } from '../../lib/start-here.ts'
 import { temporaryFolder } from '../../lib/temporary-folder.ts'
 import { theatre } from '../theatre/theatre.ts'
 
@@ -116,16 +114,9 @@ const auction = defineService({
 
 it('stats of a service with two filters are those of each, and a page is of one', async () => {
   const definition = define(auction.service)
-  const environment = { DATA_DIR: temporaryFolder(), PORT: '0', API_KEYS: apiKey }
-  const { logger } = captureLog()
-  const service = await startService(definition, readConfig(definition, environment), logger, { lost: 0, warnings: [] })
-  onTestFinished(() => service.close())
-  await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(200), { timeout: 30_000 })
-  const client = new Client(service)
-  for (const _ of [1, 2]) {
-    const headers = { prefer: 'wait=10' }
-    expect((await client.request('/v1/lots', { method: 'POST', body: '{}', headers })).status).toBe(201)
-  }
+  const environment = { DATA_DIR: temporaryFolder() }
+  const client = new HttpClient(await startHere(definition, environment))
+  for (const _ of [1, 2]) expect((await client.send('POST', '/v1/lots', {}, { prefer: 'wait=10' })).status).toBe(201)
   const { output } = await runCommands(definition, environment, 'stats --json')
   expect(JSON.parse(output)).toEqual({
     lots: { total: 2, by: { status: { open: 2, sold: 0, total: 0 }, kind: { open: 0, painting: 2 } } },

@@ -1,5 +1,6 @@
 import type { EventContext as OfStream } from '../../../src/engine/definition/event-codec.ts'
 import type { LogRecord, NewRecord, Offset } from '../../../src/engine/log/event-log.ts'
+import { eventRecord } from '../../lib/event-record.ts'
 import type { BookingEvent, BookingId, NewSeat, SeatId } from '../theatre/seats.ts'
 import { encodeEvent, theatre } from '../theatre/theatre.ts'
 
@@ -20,13 +21,22 @@ export function asText(records: readonly AnyRecord[]): NewRecord[] {
   return records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} }))
 }
 
-type EventContext = Omit<OfStream, 'stream'>
+export type EventContext = Omit<OfStream, 'stream'>
 const context: EventContext = { eventId: 'event', version: 1, time: '2026-11-20T09:30:00.000Z' }
+
+/** The record of an event, as its service writes it. `over`: what differs of its context. */
+export function writtenBy<Event>(encode: (event: Event, context: EventContext) => NewRecord) {
+  return (event: Event, over: Partial<EventContext> = {}): AnyRecord => {
+    const { key, value } = encode(event, { ...context, ...over })
+    return record(value, key)
+  }
+}
+const written = writtenBy(encodeEvent)
 
 export function seatAdded(seat: Partial<NewSeat> & { id: number }, over: Partial<EventContext> = {}): AnyRecord {
   const defaults: NewSeat = { name: `seat ${seat.id}`, rowId: 1, status: 'available' }
   const complete = { ...defaults, ...seat, id: seat.id as SeatId }
-  return written(encodeEvent({ type: 'SeatAdded', seat: complete }, { ...context, ...over }))
+  return written({ type: 'SeatAdded', seat: complete }, over)
 }
 
 export function bookingEvent(
@@ -37,11 +47,11 @@ export function bookingEvent(
   over: Partial<EventContext> = {},
 ): AnyRecord {
   const event = { type, seatId: seatId as SeatId, bookingId: bookingId as BookingId }
-  return written(encodeEvent(event, { ...context, version, ...over }))
+  return written(event, { version, ...over })
 }
 
 export function seatRemoved(seatId: number, over: Partial<EventContext> = {}): AnyRecord {
-  return written(encodeEvent({ type: 'SeatRemoved', seatId: seatId as SeatId }, { ...context, ...over }))
+  return written({ type: 'SeatRemoved', seatId: seatId as SeatId }, over)
 }
 
 export function discard(
@@ -68,15 +78,12 @@ export function newerEvent(
   streamversion: unknown,
   attributes: Record<string, unknown> = {},
 ): AnyRecord {
-  const event = { specversion: '1.0', id: 'newer', type: 'theatre.SeatMoved.v1', source: '/v1/seats', subject: stream }
-  return record(JSON.stringify({ ...event, streamversion, ...attributes }), stream)
+  const moved = { id: 'newer', type: 'theatre.SeatMoved.v1', source: '/v1/seats', subject: stream }
+  const { value } = eventRecord({ ...moved, streamversion, ...attributes })
+  return record(value, stream)
 }
 
 /** A key by an Idempotency-Key, as part of the context of an event. */
 export function keyed(key: string): Pick<EventContext, 'idempotency'> {
   return { idempotency: { key, fingerprint: `fingerprint of ${key}` } }
-}
-
-function written({ key, value }: NewRecord): AnyRecord {
-  return record(value, key)
 }
