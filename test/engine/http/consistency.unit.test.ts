@@ -5,15 +5,7 @@ import type { CommandOptions } from '../../../src/engine/commands/command-handle
 import { readTokens, seal, writeToken } from '../../../src/engine/http/values/tokens.ts'
 import type { Position } from '../../../src/engine/log/event-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-import {
-  authorization,
-  expectError,
-  headerOf,
-  openServer,
-  testServer,
-  theatreServices,
-  tokenScope,
-} from './test-services.ts'
+import { authorization, expectError, openServer, testServer, theatreServices, tokenScope } from './test-services.ts'
 
 const server = testServer()
 const a12 = { name: 'A12', rowId: 7, status: 'available' } as const
@@ -21,7 +13,6 @@ const post = (headers: Record<string, string> = {}) => server.post('/v1/seats', 
 const timeouts = () => server.services.handled.map(({ wait }) => wait.timeoutMs)
 const at = (partition: number, offset: number) => ({ partition, offset })
 const tokenOf = (partition: number, offset: number) => writeToken(tokenScope, [at(partition, offset)])
-const told = (answer: Awaited<ReturnType<typeof post>>) => readTokens(tokenScope, headerOf(answer, 'consistency-token'))
 
 describe('Prefer', () => {
   it.each<[seconds: number, preferences: string[]]>([
@@ -93,48 +84,6 @@ describe('Prefer', () => {
 })
 
 describe('a Consistency-Token', () => {
-  it('comes with every 201, and names the position of the event', async () => {
-    for (const offset of [0, 1]) expect(told(await post())).toEqual([at(0, offset)])
-  })
-
-  const urls = ['/v1/seats', '/v1/seats/1', '/v1/seats?status=available', '/v1/bookings', '/v1/bookings/1']
-  it.each(urls)('is honoured by GET %s', async (url) => {
-    const token = headerOf(await post(), 'consistency-token')
-    expect((await server.get(url, { 'consistency-token': token })).headers.vary).toBe('Consistency-Token, Prefer')
-    const waiting = await server.get(url, { 'consistency-token': token, prefer: 'wait=7' })
-    expect(waiting.headers['preference-applied']).toBe('wait=7')
-    const positions = [at(0, 0)]
-    expect(server.services.atLeast).toMatchObject([
-      { positions, wait: { timeoutMs: 1000 } },
-      { positions, wait: { timeoutMs: 7000 } },
-    ])
-  })
-
-  const session = { 'consistency-token': `${tokenOf(3, 30)}, ${tokenOf(0, 0)}` }
-  it.each([...urls, '/v1/seats/2', '/v1/seats/0'])('is given back by GET %s, with what was told', async (url) => {
-    await post()
-    await post()
-    const answers = [await server.get(url, session), await server.get(url, { ...session, 'if-none-match': '*' })]
-    for (const answer of answers) {
-      const seen = url === '/v1/seats/0' ? 0 : 1 // an id that is never assigned tells nothing
-      expect(told(answer)).toEqual([at(3, 30), at(0, seen)])
-    }
-    expect((await server.get(url)).headers).not.toHaveProperty('consistency-token')
-  })
-
-  it('is honoured by commands, and given back with what they did', async () => {
-    const positions = [at(3, 30), at(0, 0)]
-    const answers = [
-      await post(session),
-      await post({ ...session, 'idempotency-key': '"k"' }),
-      await server.post('/v1/bookings', { seatId: 1 }, session),
-      await server.patch('/v1/bookings/3', { status: 'approved' }, session),
-      await server.patch('/v1/bookings/3', { status: 'approved' }, session), // nothing to do
-    ]
-    expect(answers.map(told)).toEqual([0, 1, 2, 3, 3].map((offset) => [at(3, 30), at(0, offset)]))
-    expect(server.services.handled).toMatchObject(answers.map(() => ({ atLeast: { positions } })))
-  })
-
   it.each([',', ', ', ' ,\t', ',, , '])('can stand beside others, separated by %j', async (separator) => {
     const tokens = [0, 5, 3, 5].map((partition, index) => tokenOf(partition, index * 100)).join(separator)
     await server.get('/v1/seats', { 'consistency-token': tokens })
@@ -160,15 +109,7 @@ describe('a Consistency-Token', () => {
     ],
     ...[',', ' , ,', `${whole}, ${whole.slice(1)}`, new Array(257).fill(whole).join()], // several, not all of them valid
   ])('%.80s is 400', async (token) => {
-    const headers = { 'consistency-token': token }
-    const answers = [
-      ...(await Promise.all(urls.map((url) => server.get(url, headers)))),
-      await post(headers),
-      await server.post('/v1/bookings', { seatId: 0 }, headers),
-      await server.patch('/v1/bookings/1', { status: 'approved' }, headers),
-    ]
-    for (const answer of answers) expectError(answer, 400, 'invalid_consistency_token')
-    expect([server.services.atLeast, server.services.handled]).toEqual([[], []])
+    expectError(await server.get('/v1/seats', { 'consistency-token': token }), 400, 'invalid_consistency_token')
   })
 
   it('of another event log is 400, and says so', async () => {
@@ -217,10 +158,4 @@ describe('a Consistency-Token', () => {
     expect(readTokens(tokenScope, token)).toEqual([at(0, 2)])
     expect(tokenOf(0, 2)).toBe(token)
   })
-})
-
-it('without a token a GET waits for nothing, whatever it prefers', async () => {
-  const response = await server.get('/v1/seats', { prefer: 'wait=5' })
-  expect(server.services.atLeast).toEqual([undefined])
-  expect(response.headers).not.toHaveProperty('preference-applied')
 })

@@ -1,75 +1,15 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { readTokens, writeCursor, writeToken } from '../../../src/engine/http/values/tokens.ts'
+import { writeToken } from '../../../src/engine/http/values/tokens.ts'
 import { Connections } from '../../../src/engine/http/wire/connections.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { adjustableClock } from '../rebuilding/rebuilding.ts'
-import {
-  authorization,
-  expectError,
-  headerOf,
-  openServer,
-  testServer,
-  theatreServices,
-  tokenScope,
-} from './test-services.ts'
+import { authorization, expectError, openServer, testServer, theatreServices, tokenScope } from './test-services.ts'
 
 const server = testServer()
 const created = '{"specversion":"1.0",\r\n"type":"theatre.SeatAdded.v1"}'
-
-function addSeats(): void {
-  const { services } = server
-  for (const name of ['A12', 'Bo']) services.add({ name, rowId: 7, status: 'available' })
-}
-
-describe('the events of a seat', () => {
-  const typesIn = (answer: { json(): { type: string }[] }) => answer.json().map(({ type }) => type)
-  it('come oldest first, page by page', async () => {
-    addSeats()
-    const { id } = (await server.post('/v1/bookings', { seatId: 1 })).json()
-    await server.patch(`/v1/bookings/${id}`, { status: 'cancelled' })
-    const first = await server.get('/v1/seats/1/events?limit=2')
-    expect([first.statusCode, typesIn(first)]).toEqual([200, ['theatre.SeatAdded.v1', 'theatre.BookingPlaced.v1']])
-    const [, next = ''] = /^<(\S+)>; rel="next"$/.exec(headerOf(first, 'link')) ?? []
-    expect(next).toMatch(/^\/v1\/seats\/1\/events\?limit=2&cursor=/)
-    const second = await server.get(next)
-    expect([second.statusCode, typesIn(second)]).toEqual([200, ['theatre.BookingCancelled.v1']])
-    expect(second.headers).not.toHaveProperty('link')
-  })
-
-  it('are at least as new as a Consistency-Token says, and the answer has one', async () => {
-    addSeats()
-    const token = writeToken(tokenScope, [{ partition: 3, offset: 4 }])
-    const answer = await server.get('/v1/seats/1/events', { 'consistency-token': token })
-    expect(headerOf(answer, 'consistency-token')).not.toBe(token)
-    const asked = server.services.atLeast.map((each) => each?.positions)
-    expect(asked).toEqual([[{ partition: 3, offset: 4 }]])
-  })
-
-  it('are all covered by the token of their answer', async () => {
-    addSeats()
-    const token = writeToken(tokenScope, [{ partition: 0, offset: 0 }])
-    const answer = await server.get('/v1/seats/1/events', { 'consistency-token': token })
-    expect(readTokens(tokenScope, headerOf(answer, 'consistency-token'))).toEqual([{ partition: 0, offset: 1 }])
-  })
-
-  it.each([
-    ['/v1/seats/3/events', 404, 'seat_not_found'],
-    ['/v1/seats/9223372036854775807/events', 404, 'seat_not_found'],
-    ['/v1/seats/x/events', 400, 'invalid_request'],
-    ['/v1/seats/1/events?limit=0', 400, 'invalid_request'],
-    ['/v1/seats/1/events?limit=101', 400, 'invalid_request'],
-    ['/v1/seats/1/events?status=sold', 400, 'invalid_request'],
-    [`/v1/seats/1/events?cursor=${writeCursor(1, 'versions:2')}`, 400, 'invalid_cursor'],
-    [`/v1/seats/1/events?cursor=${writeCursor(1, 'events:1')}`, 400, 'invalid_cursor'], // of an earlier release, by offset
-    [`/v1/seats/1/events?cursor=${writeCursor(1)}`, 400, 'invalid_cursor'],
-  ] as const)('%s is %d %s', async (url, status, code) => {
-    addSeats()
-    expectError(await server.get(url), status, code)
-  })
-})
 
 describe('the feed', () => {
   it('is made of server-sent events, the last of each step with the id to go on from', async () => {

@@ -56,31 +56,6 @@ describe('a POST with an Idempotency-Key', () => {
     expect(server.services.handled).toEqual([])
   })
 
-  it('gets the first answer again, whatever became of the seat since', async () => {
-    const first = await post('"k"')
-    await server.post('/v1/bookings', { seatId: 1 })
-    const again = await post('k')
-    expect(first.headers).not.toHaveProperty('idempotency-replayed')
-    expect([again.statusCode, again.body]).toEqual([201, '{"id":1,"name":"A12","rowId":7,"status":"available"}'])
-    const { location, etag, 'consistency-token': token, 'cache-control': control } = first.headers
-    const expected = { location, etag, 'consistency-token': token, 'cache-control': control }
-    expect(again.headers).toMatchObject({ ...expected, location: '/v1/seats/1', 'idempotency-replayed': 'true' })
-  })
-
-  it('gets the booking as it was placed again, whatever became of it since', async () => {
-    server.services.add(a12)
-    const place = () => server.post('/v1/bookings', { seatId: 1 }, { 'idempotency-key': '"k"' })
-    server.services.time = '2026-11-20T10:30:00+01:00'
-    const first = await place()
-    server.services.time = '2026-11-21T09:30:00.000Z'
-    await server.patch('/v1/bookings/2', { status: 'cancelled' })
-    const again = await place()
-    expect([again.statusCode, again.body]).toEqual([201, first.body])
-    expect(again.json()).toMatchObject({ status: 'placed', placedAt: '2026-11-20T09:30:00.000Z' })
-    const { location, etag, 'consistency-token': token } = first.headers
-    expect(again.headers).toMatchObject({ location, etag, 'consistency-token': token, 'idempotency-replayed': 'true' })
-  })
-
   it('is 422 for another body, and another request for another API key or seat', async () => {
     await post('"k"')
     expectError(await post('"k"', {}, { name: 'Ada', rowId: 7 }), 422, 'idempotency_key_reused')
@@ -88,16 +63,5 @@ describe('a POST with an Idempotency-Key', () => {
     const bookings = [1, 2].map((seatId) => server.post('/v1/bookings', { seatId }, { 'idempotency-key': '"k"' }))
     for (const booking of await Promise.all(bookings))
       expect(booking.headers).not.toHaveProperty('idempotency-replayed')
-  })
-
-  it('is answered once its key is decided, whatever it prefers, and says nothing of what can be read', async () => {
-    const response = await post('"k"', { prefer: 'wait=0' })
-    expect(response.statusCode).toBe(201)
-    expect(response.headers).not.toHaveProperty('preference-applied')
-    expect(response.headers).not.toHaveProperty('read-model-applied')
-  })
-
-  it('is refused for its body before its key is looked at', async () => {
-    expectError(await post('"', {}, { name: '' }), 400, 'invalid_request')
   })
 })

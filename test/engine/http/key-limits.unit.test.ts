@@ -40,47 +40,6 @@ it.each([
   expect((await add()).statusCode).toBe(429)
 })
 
-it.each<[string, number[]]>([
-  ['read', [200, 200, 200, 200, 403, 403, 403]],
-  ['write', [403, 403, 403, 403, 201, 403, 403]],
-  ['bookings', [403, 403, 403, 403, 403, 201, 200]],
-])('a key for %s is for nothing else', async (scope, expected) => {
-  const { services, get, post, patch, add } = await open()
-  await add()
-  await post('/v1/bookings', { seatId: 1 })
-  await add()
-  services.scopes = new Set([scope])
-  const answers = [
-    ...['/v1/seats', '/v1/seats/1', '/v1/bookings', '/v1/bookings/2'].map((url) => get(url)),
-    add(),
-    post('/v1/bookings', { seatId: 3 }),
-    patch('/v1/bookings/2', { status: 'approved' }),
-  ]
-  const found = await Promise.all(answers)
-  expect(found.map(({ statusCode }) => statusCode)).toEqual(expected)
-  for (const answer of found.filter(({ statusCode }) => statusCode === 403)) {
-    expectError(answer, 403, 'insufficient_scope')
-    expect(answer.headers['www-authenticate']).toMatch(
-      /^Bearer realm="theatre", error="insufficient_scope", scope="(read|write|bookings)"$/,
-    )
-  }
-})
-
-it('a key without the scope read reads no booking by giving it the status that it has', async () => {
-  const { services, post, patch, add } = await open()
-  await add()
-  await post('/v1/bookings', { seatId: 1 })
-  services.scopes = new Set(['bookings'])
-  const change = (status: string) => patch('/v1/bookings/2', { status })
-  expect((await change('approved')).json()).toMatchObject({ seatId: 1, status: 'approved' })
-  const again = await change('approved')
-  expectError(again, 403, 'insufficient_scope', 'lacks the scope read')
-  expect(again.headers['www-authenticate']).toContain('scope="read"')
-  expect(again.headers).not.toHaveProperty('etag')
-  services.scopes = new Set(['bookings', 'read'])
-  expect((await change('approved')).statusCode).toBe(200)
-})
-
 it('writes one line for all that was refused to an address and a key, and few for many addresses', async () => {
   const { logger, lines } = captureLog('warn')
   vi.useFakeTimers({ toFake: ['setInterval'] })

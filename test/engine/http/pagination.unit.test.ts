@@ -1,14 +1,13 @@
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readCursor, writeCursor, writeToken } from '../../../src/engine/http/values/tokens.ts'
+import { readCursor, writeCursor } from '../../../src/engine/http/values/tokens.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
 import { bookingStatuses, type Seat, type SeatId, seatDocument, seatStatuses } from '../theatre/seats.ts'
 import { theatre } from '../theatre/theatre.ts'
-import { expectError, openServer, TestServices, testServer, tokenScope } from './test-services.ts'
+import { openServer, TestServices, testServer } from './test-services.ts'
 
 const server = testServer()
-const tokenOf = (offset: number) => writeToken(tokenScope, [{ partition: 0, offset }])
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 const name = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 128 }).filter((text) => /\S/.test(text))
@@ -63,37 +62,6 @@ describe('a list of ids', () => {
     expect(headers).not.toHaveProperty('link')
   })
 
-  it('may be filtered, and is there for every resource', async () => {
-    add('sold', 'available', 'sold')
-    expect(await listed('id=1,2,3&status=sold')).toEqual([1, 3])
-    await server.post('/v1/bookings', { seatId: 2 })
-    expect((await server.get('/v1/bookings?id=1,4')).json()).toMatchObject([{ id: 4, seatId: 2 }])
-    expect((await server.get('/v1/bookings?id=4&status=approved')).json()).toEqual([])
-  })
-
-  it('honours a token, and is answered with one', async () => {
-    add('sold')
-    const { headers } = await server.get('/v1/seats?id=1', { 'consistency-token': tokenOf(0) })
-    expect(server.services.atLeast.at(-1)).toMatchObject({ positions: [{ partition: 0, offset: 0 }] })
-    expect(headers).toHaveProperty('consistency-token')
-  })
-
-  it.each([
-    ['id=', 'id.0 must be an integer'],
-    ['id=1,', 'id.1 must be an integer'],
-    ['id=x', 'id.0 must be an integer'],
-    ['id=1.5', 'id.0 must be an integer'],
-    ['id=01', 'id.0 must be an integer'],
-    ['id=9223372036854775808', 'id.0 must be an integer'],
-    ['id=1&id=2', 'id is given more than once'],
-    [`id=${Array(101).fill(1)}`, 'id must have at most 100 items'],
-    ['id=1&limit=5', 'id and limit cannot be used together'],
-    ['id=1&cursor=abc', 'id and cursor cannot be used together'],
-  ])('%.40s is 400', async (query, message) => {
-    for (const path of ['/v1/seats', '/v1/bookings'])
-      expectError(await server.get(`${path}?${query}`), 400, 'invalid_request', `query: ${message}`)
-  })
-
   it('has a hundred of them, and not a page of its usual size', async () => {
     const ids = Array.from({ length: 100 }, (_, i) => i + 1)
     add(...ids.map(() => 'sold' as const))
@@ -107,25 +75,6 @@ it('a seat that is added meanwhile is on a later page', async () => {
   const first = await server.get('/v1/seats?limit=2')
   server.services.add({ name: 'Late', rowId: 1, status: 'sold' })
   expect((await followLinks(nextOf(first) ?? '')).flat()).toEqual([3, 4])
-})
-
-it('pages of bookings link on to bookings, of the same status', async () => {
-  server.services.reset()
-  for (const id of [1, 3, 5]) {
-    server.services.add({ name: 'A12', rowId: 1, status: 'available' })
-    await server.post('/v1/bookings', { seatId: id })
-  }
-  await server.patch('/v1/bookings/4', { status: 'approved' })
-  expect(await followLinks('/v1/bookings?limit=1')).toEqual([[2], [4], [6]])
-  expect(await followLinks('/v1/bookings?limit=1&status=placed')).toEqual([[2], [6]])
-  const next = nextOf(await server.get('/v1/bookings?limit=1&status=placed')) ?? ''
-  expect(next).toMatch(/^\/v1\/bookings\?limit=1&status=placed&cursor=[\w-]+$/)
-  const [, cursor] = next.split('placed&')
-  for (const list of ['/v1/seats?', '/v1/seats?status=sold&', '/v1/bookings?', '/v1/bookings?status=approved&']) {
-    expectError(await server.get(`${list}${cursor}`), 400, 'invalid_cursor', 'another list')
-  }
-  const [, ofSeats] = nextOf(await server.get('/v1/seats?limit=1'))?.split('&') ?? []
-  expectError(await server.get(`/v1/bookings?${ofSeats}`), 400, 'invalid_cursor', 'another list')
 })
 
 /** A list of three with each of these values, by a filter whose name has to be written in another way, too. */

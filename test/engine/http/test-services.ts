@@ -221,8 +221,8 @@ export async function openServer<New>(services: TestServices<New>, options: Part
 
 /** A server for the tests of a file; its services are new for each. */
 export function testServer<New = NewSeat>(served?: Served<New>) {
-  const server = {} as Awaited<ReturnType<typeof openServer<New>>>
   const services = new TestServices((served ?? seats) as Served<New>)
+  const server = { services } as Awaited<ReturnType<typeof openServer<New>>>
   beforeAll(async () => void Object.assign(server, await openServer(services)))
   beforeEach(() => server.services.reset())
   afterAll(() => server.app.close())

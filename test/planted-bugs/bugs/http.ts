@@ -1,6 +1,7 @@
 import type { PlantedBug } from '../bug.ts'
 
 const consistency = 'test/engine/http/consistency.unit.test.ts'
+const theatre = 'test/engine/http/theatre.unit.test.ts'
 
 export const httpBugs: readonly PlantedBug[] = [
   {
@@ -31,7 +32,7 @@ export const httpBugs: readonly PlantedBug[] = [
     known !== undefined && (await services.readModel.find(known)).document !== undefined
       ? await services.readModel.find(known, exchange.atLeast)
       : nothing`,
-    caughtBy: { file: consistency, title: 'is honoured by GET /v1/bookings/1' },
+    caughtBy: { file: theatre, title: 'GET /v1/bookings/{id} of none gives the token back' },
   },
   {
     name: 'a token of another log is accepted',
@@ -51,8 +52,8 @@ export const httpBugs: readonly PlantedBug[] = [
   }
   return answer(exchange, asked, handled)`,
     caughtBy: {
-      file: 'test/engine/http/idempotency.unit.test.ts',
-      title: 'gets the booking as it was placed again, whatever became of it since',
+      file: theatre,
+      title: 'gets the first answer again, whatever became of it since',
     },
   },
   {

@@ -1,0 +1,4 @@
+import { serviceContract } from '../engine/http/service.contract.ts'
+import { petstore } from './petstore.ts'
+
+serviceContract(petstore)
