@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { expectError, headerOf } from '../engine/http/test-services.ts'
+import { expectError } from '../engine/http/test-services.ts'
 import { storeServer } from './store-services.ts'
 
 const server = storeServer()
@@ -26,26 +26,4 @@ describe('placing an order', () => {
       expect(server.services.handled.length).toBe(petId === '2' ? 1 : 0)
     },
   )
-})
-
-describe('changing an order of which the pet has a later one', () => {
-  const patch = (status: string, headers?: Record<string, string>) => server.patch(`${path}/2`, { status }, headers)
-  const tagNow = async (id: number) => headerOf(await server.get(`${path}/${id}`), 'etag')
-
-  it.each([
-    ['cancelled', 'another', 200],
-    ['approved', 'of the later one', 412],
-    ['approved', 'its own', 409],
-  ])('to %s with If-Match of %s, is %i', async (status, whose, answer) => {
-    add()
-    await place()
-    await patch('cancelled')
-    expect((await place()).statusCode).toBe(201)
-    const own = await tagNow(2)
-    const ifMatch = { another: '"x"', 'of the later one': await tagNow(3) }[whose] ?? own
-    const response = await patch(status, { 'if-match': ifMatch })
-    expect(response.statusCode).toBe(answer)
-    if (answer === 200) expect([response.json().id, response.headers.etag]).toEqual([2, own])
-    expect((await server.get(`${path}/3`)).json()).toMatchObject({ status: 'placed' })
-  })
 })

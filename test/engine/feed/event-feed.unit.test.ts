@@ -288,21 +288,6 @@ describe('the feed', () => {
 })
 
 describe('a history', () => {
-  it('comes page by page, oldest first', async () => {
-    const { feed, append, ...world } = await openFeed()
-    const cancelled = (version: number) => bookingEvent('BookingCancelled', 1, 12, version)
-    const records = [seatAdded({ id: 1 }), seatAdded({ id: 2 }), bookingEvent('BookingPlaced', 1, 12, 2), cancelled(3)]
-    await append(records)
-    await untilCaughtUp(world)
-    const values = [0, 2, 3].map((offset) => String(records[offset]?.value))
-    expect(await feed.history('1', { limit: 2 }, reader)).toMatchObject({ events: values.slice(0, 2), last: 2 })
-    expect(await feed.history('1', { limit: 2, after: 2 }, reader)).toMatchObject({
-      events: values.slice(2),
-      last: undefined,
-    })
-    expect(await feed.history('9', { limit: 2 }, reader)).toMatchObject({ events: [], last: undefined, isKnown: false })
-  })
-
   it('has no event of another seat, though a log that lost its end may have one in that place', async () => {
     async function readOther(real: EventLog, from: number) {
       const { records, next } = await real.read(0, 1, 1)

@@ -32,7 +32,7 @@ export const httpBugs: readonly PlantedBug[] = [
     known !== undefined && (await services.readModel.find(known)).document !== undefined
       ? await services.readModel.find(known, exchange.atLeast)
       : nothing`,
-    caughtBy: { file: theatre, title: 'GET /v1/bookings/{id} of none gives the token back' },
+    caughtBy: { file: theatre, title: 'GET /v1/bookings/2 of none gives the token back' },
   },
   {
     name: 'a token of another log is accepted',
