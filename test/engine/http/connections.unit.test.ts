@@ -5,9 +5,8 @@ import { networkOf, withoutPort } from '../../../src/engine/http/wire/networks.t
 import { drain } from '../../../src/engine/http/wire/server.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { authorization, key, openServer, theatreServices } from './test-services.ts'
-
-const list = `GET /v1/seats HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
+import { list, whenClosed } from './raw.ts'
+import { key, openServer, theatreServices } from './test-services.ts'
 
 const up = { ready: true, checks: { eventLog: { status: 'up' } } }
 const probe = 'GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -32,11 +31,6 @@ async function openLimited(
     return socket
   }
   return { app, services, lines, open, accepted, close }
-}
-
-/** A reset is an end as well. */
-function whenClosed(socket: Socket): Promise<void> {
-  return new Promise((resolve) => socket.once('close', () => resolve()))
 }
 
 /** Whether the socket is let in: then it gets an answer, else its end. */

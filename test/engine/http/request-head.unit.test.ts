@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { receiveAll, statusesIn } from './raw.ts'
 import { authorization, testServer } from './test-services.ts'
 
 const server = testServer()
@@ -27,13 +27,11 @@ function request(line: string, changed: Record<string, string | string[] | undef
 const post = (changed: Record<string, string | string[] | undefined> = {}) =>
   request('POST /v1/seats HTTP/1.1', { Connection: 'close', ...changed }, seat)
 
-/** All that comes back until the server closes the connection. */
 async function exchange(bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.write(bytes, 'latin1')
-  return await text(socket)
+  return await receiveAll(socket)
 }
-const statusesOf = (answers: string) => [...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))
 
 it.each([
   [200, 200],
@@ -43,7 +41,7 @@ it.each([
   const head = (others: number) =>
     request('GET /v1/seats HTTP/1.1', { Connection: 'close', a: Array.from({ length: others }, () => 'x') })
   const own = head(0).trimEnd().split('\r\n').length - 1
-  expect(statusesOf(await exchange(head(count - own)))).toEqual([status])
+  expect(statusesIn(await exchange(head(count - own)))).toEqual([status])
 })
 
 describe('Host', () => {
@@ -60,11 +58,11 @@ describe('Host', () => {
     'x%20y',
     '127.0.0.1:0',
     "a!$&'()*+,;=b~",
-  ])('%j is one', async (host) => expect(statusesOf(await exchange(list(host)))).toEqual([200]))
+  ])('%j is one', async (host) => expect(statusesIn(await exchange(list(host)))).toEqual([200]))
 
   it.each(['a b', 'a/b', 'x:y', 'x:1:2', '::1', '[::1', '::1]', '[x]', 'x%2', 'x%zz', 'user@x', 'x\xe9', 'x?y', 'x#y'])(
     '%j is 400',
-    async (host) => expect(statusesOf(await exchange(list(host)))).toEqual([400]),
+    async (host) => expect(statusesIn(await exchange(list(host)))).toEqual([400]),
   )
 })
 
@@ -84,10 +82,10 @@ describe('the target', () => {
     ['v1/seats', 400],
     ['/v1/seats#limit=5', 400],
     ['/v1/seats?limit=5#', 400],
-  ])('%s is %d', async (target, status) => expect(statusesOf(await exchange(get(target)))).toEqual([status]))
+  ])('%s is %d', async (target, status) => expect(statusesIn(await exchange(get(target)))).toEqual([status]))
 
   it('is the server as a whole in OPTIONS *, which supports no more than its root', async () => {
-    expect(statusesOf(await exchange(get('*', 'OPTIONS')))).toEqual([405])
+    expect(statusesIn(await exchange(get('*', 'OPTIONS')))).toEqual([405])
   })
 
   it.each(['/v1/%73eats', 'http://x/v1/seats'])('%s does not support PUT', async (target) => {
@@ -103,21 +101,21 @@ describe('Expect', () => {
       socket.write(post({ Expect: expected }).slice(0, -seat.length))
       expect(String((await once(socket, 'data'))[0])).toBe('HTTP/1.1 100 Continue\r\n\r\n')
       socket.write(seat)
-      expect(statusesOf(await text(socket))).toEqual([201])
+      expect(statusesIn(await receiveAll(socket))).toEqual([201])
     },
   )
 
   it('is ignored in HTTP/1.0 (RFC 9110 section 10.1.1), and if it is another', async () => {
     const old = request('POST /v1/seats HTTP/1.0', { Expect: '100-continue' }, seat)
     for (const bytes of [old, post({ Expect: '100-continued' })])
-      expect(statusesOf(await exchange(bytes))).toEqual([201])
+      expect(statusesIn(await exchange(bytes))).toEqual([201])
   })
 })
 
 describe('a body', () => {
   it.each(['', 'identity', 'Identity', 'identity, identity', ' ,identity,', ','])(
     'with the Content-Encoding %j is read as it is',
-    async (coding) => expect(statusesOf(await exchange(post({ 'Content-Encoding': coding })))).toEqual([201]),
+    async (coding) => expect(statusesIn(await exchange(post({ 'Content-Encoding': coding })))).toEqual([201]),
   )
 
   it.each(['gzip', 'identity, br', 'x', 'aes128gcm'])('with the Content-Encoding %j is 415', async (coding) => {
@@ -134,7 +132,7 @@ describe('a body', () => {
       })
     })
     server.services.beforeRead = () => arrived
-    expect(statusesOf(await exchange(request('GET /v1/seats HTTP/1.1') + coded))).toEqual([200, 415])
+    expect(statusesIn(await exchange(request('GET /v1/seats HTTP/1.1') + coded))).toEqual([200, 415])
   })
 
   it.each<string[]>([
@@ -143,14 +141,14 @@ describe('a body', () => {
     ['application/json', 'application/json'],
   ])('with two types is 415: %s and %s', async (...types) => {
     const answer = await exchange(post({ 'Content-Type': types }))
-    expect([statusesOf(answer), answer]).toEqual([[415], expect.stringContaining('more than one Content-Type')])
+    expect([statusesIn(answer), answer]).toEqual([[415], expect.stringContaining('more than one Content-Type')])
     expect(server.services.events).toEqual([])
   })
 
   it('of no bytes, however that is written, leaves the connection open', async () => {
     const put = request('PUT /v1/seats HTTP/1.1', { 'Content-Length': '00' })
     const last = request('GET /v1/seats HTTP/1.1', { Connection: 'close' })
-    expect(statusesOf(await exchange(put + last))).toEqual([405, 200])
+    expect(statusesIn(await exchange(put + last))).toEqual([405, 200])
   })
 })
 

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { drain } from '../../../src/engine/http/wire/server.ts'
 import type { EngineErrorCode } from '../../../src/engine/lib/errors/engine-errors.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
 import type { NewSeat } from '../theatre/seats.ts'
+import { bearer, head, list, receiveAll } from './raw.ts'
 import { authorization, key, openServer, testServer, theatreServices } from './test-services.ts'
 
 const server = testServer()
@@ -15,10 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.app.server.closeAllConnections())
 
-const head = (line: string, ...headers: string[]) => [line, 'Host: localhost', ...headers, '', ''].join('\r\n')
-const bearer = `Authorization: ${authorization}`
 const get = (path: string, ...headers: string[]) => head(`GET ${path} HTTP/1.1`, bearer, ...headers)
-const list = get('/v1/seats')
 const lastList = get('/v1/seats', 'Connection: close')
 const seat = '{"name":"A12","rowId":7}'
 const postHead = (...headers: string[]) =>
@@ -32,17 +30,6 @@ async function exchange(bytes: string, to = port): Promise<string> {
   const socket = open(to)
   socket.write(bytes)
   return await receiveAll(socket)
-}
-
-/** Everything that the socket receives until it closes. */
-async function receiveAll(socket: Socket): Promise<string> {
-  let received = ''
-  socket.setEncoding('utf8').on('data', (text: string) => {
-    received += text
-  })
-  socket.on('error', () => {}) // a reset is a close
-  await once(socket, 'close')
-  return received
 }
 
 function readResponses(text: string): { status: number; headers: Record<string, string>; body: string }[] {

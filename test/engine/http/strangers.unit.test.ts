@@ -6,11 +6,9 @@ import { Connections } from '../../../src/engine/http/wire/connections.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { adjustableClock } from '../rebuilding/rebuilding.ts'
-import { authorization, openServer, theatreServices } from './test-services.ts'
+import { bearer, head, list, receiveAll, statusesIn, whenClosed } from './raw.ts'
+import { openServer, theatreServices } from './test-services.ts'
 
-const head = (line: string, ...headers: string[]) => [line, 'Host: a', ...headers, '', ''].join('\r\n')
-const bearer = `Authorization: ${authorization}`
-const list = head('GET /v1/seats HTTP/1.1', bearer)
 /** More than the system keeps of what a client does not take. */
 const unread = head('GET /docs/static/swagger-ui-bundle.js HTTP/1.1').repeat(20)
 const chunked = (...headers: string[]) =>
@@ -50,19 +48,8 @@ async function openUnread(opened: Awaited<ReturnType<typeof open>>) {
 /** What the system has not taken yet of what it was given. */
 const queued = (socket: Socket) => (socket as unknown as { _handle: { writeQueueSize: number } })._handle.writeQueueSize
 
-/** Also if it was reset, which `once` of node:events takes for a failure. */
-const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))
-
 /** The statuses of all answers until the connection is closed. */
-async function statusesOf(client: Socket): Promise<number[]> {
-  let text = ''
-  client.setEncoding('latin1').on('data', (data: string) => {
-    text += data
-  })
-  client.resume()
-  await closed(client)
-  return [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))
-}
+const statusesOf = async (client: Socket) => statusesIn(await receiveAll(client))
 
 it('bytes behind a broken request, and an answer that is not taken, are not read and cost nothing', async () => {
   const opened = await open()
@@ -108,7 +95,7 @@ it('a client that resets a tunnel ends its connection, and nothing else', async 
   for (let times = 0; times < 5; times++) {
     const [client, server] = await openBoth()
     client.write(head('CONNECT a:1 HTTP/1.1'), () => client.resetAndDestroy())
-    await closed(server)
+    await whenClosed(server)
   }
 })
 
