@@ -48,25 +48,15 @@ export interface SeatState {
   readonly isRemoved?: true
 }
 
-export interface SeatAdded {
-  readonly type: 'SeatAdded'
-  readonly seat: Seat
-}
-
 export interface BookingEvent<Type = 'BookingPlaced' | 'BookingApproved' | 'BookingDelivered' | 'BookingCancelled'> {
   readonly type: Type
   readonly bookingId: BookingId
   readonly seatId: SeatId
 }
 
-export interface SeatRemoved {
-  readonly type: 'SeatRemoved'
-  readonly seatId: SeatId
-}
-
 export type SeatEvent =
-  | SeatAdded
-  | SeatRemoved
+  | { readonly type: 'SeatAdded'; readonly seat: Seat }
+  | { readonly type: 'SeatRemoved'; readonly seatId: SeatId }
   | BookingEvent<'BookingPlaced'>
   | BookingEvent<'BookingApproved'>
   | BookingEvent<'BookingDelivered'>
