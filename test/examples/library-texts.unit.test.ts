@@ -21,7 +21,7 @@ function bodyOf(texts: Texts, path: string): string {
 /** What differs from start to start, and from machine to machine. */
 function withoutPlace(text: string): string {
   return text
-    .replaceAll(/library_\w{20,}/g, '<key>')
+    .replaceAll(/(?<=KEY=)library_\S+/g, '<key>')
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>')
     .replaceAll(/[^\s=('"]*\/shown-texts-\w+/g, '<folder>')
     .replaceAll(/(?:npm run --silent \S+ --|\S*node '?\S+)(?= keys| parked| rebuild| verify)/g, '<command>')

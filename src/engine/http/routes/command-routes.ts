@@ -75,7 +75,10 @@ async function replyToRequest(
   const waitsAsPreferred = route.on === 'new' && key === undefined
   const exchange = readExchange(services, resource, reply, { waitsAsPreferred })
   const document = pathId === undefined ? undefined : documentId(resource.collection, pathId)
-  if (pathId !== undefined && document === undefined) throw notFound(exchange, pathId)
+  if (pathId !== undefined && document === undefined) {
+    addReached(exchange, [])
+    throw notFound(exchange, pathId)
+  }
   const asked: Asked = { route, body, document, key }
   const isConditional = document !== undefined && hasCondition(conditions)
   const precondition = isConditional ? (json: string) => checkConditions(conditions, tagOf(json)) : undefined

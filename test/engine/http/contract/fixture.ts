@@ -45,9 +45,9 @@ export function contracted(definition: Definition) {
     const needs = on === 'new' ? undefined : (about ?? home.collection)
     return { name: `${method} ${url}`, method, url, body: bodyOf(route), scope, route, resource, needs }
   })
-  const reads = [...resources.flatMap(({ list, one, history = [] }) => [list, one, history].flat())].map(
-    (url): Sent => ({ name: `GET ${url}`, method: 'GET', url, body: undefined, scope: 'read' }),
-  )
+  const reads = [
+    ...resources.flatMap(({ list, one, history = [] }) => [list, `${list}?id=1`, one, history].flat()),
+  ].map((url): Sent => ({ name: `GET ${url}`, method: 'GET', url, body: undefined, scope: 'read' }))
 
   const send = ({ method, url, body }: Sent, headers: Headers = {}) => server.send(method, url, body, headers)
   const get = (url: string, headers?: Headers) => server.get(url, headers)
