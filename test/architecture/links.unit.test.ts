@@ -24,6 +24,12 @@ function findDeadMentions(file: string, text: string): string[] {
   )
 }
 
+/** Each file of the repository that a page names and that is not there. Stars and braces stand for several. */
+function findDeadPaths(file: string, text: string): string[] {
+  const named = [...text.matchAll(/`((?:src|projections|test|bench|examples|ops)\/[\w./*{},-]+\.[a-z]+)`/g)]
+  return named.flatMap(([, path = '']) => (globSync(path).length > 0 ? [] : [`${file}: ${path}`]))
+}
+
 const decisions = readdirSync('docs/decisions').map((name) => name.slice(0, 4))
 
 /** What is cited as if it were there: a decision that is none, or a section of a page that is no standard. */
@@ -70,6 +76,12 @@ it('every link and every anchor of a page leads somewhere', () => {
 it('every page that code and settings name is there, with its anchor', () => {
   const all = others.map((file) => findDeadMentions(file, readFileSync(file, 'utf8')))
   expect(all.flat()).toEqual([])
+})
+
+it('every file that a page names is there', () => {
+  expect(pages.flatMap((file) => findDeadPaths(file, readFileSync(file, 'utf8')))).toEqual([])
+  const named = '`src/main.ts`, `test/{architecture,none}/*.unit.test.ts`, `src/none.ts`, `test/none/*.ts`'
+  expect(findDeadPaths('a.md', named)).toEqual(['a.md: src/none.ts', 'a.md: test/none/*.ts'])
 })
 
 it('every decision that is cited is there, and every section is one of a standard', () => {
