@@ -14,6 +14,7 @@ const table = readTable(`
   src/engine/door               | lib/errors lib/values | typebox
   src/engine/log                | lib lib/* |
   src/engine/log/kafka          | log lib lib/* | kafkajs lz4-napi pino snappyjs
+  src/engine/log/kafka/publishing | log log/kafka lib lib/* | kafkajs pino
   src/engine/log/sqlite         | log lib lib/* | pino
   src/engine/read-models        | log lib lib/* | pino
   src/engine/read-models/redis  | read-models log lib lib/* | cluster-key-slot ioredis pino
@@ -21,6 +22,7 @@ const table = readTable(`
   src/engine/definition         | door log read-models lib lib/* | typebox
   src/engine/rule               | door definition log read-models lib lib/* |
   src/engine/projector          | door definition rule log read-models lib lib/* | pino
+  src/engine/publishing         | rule projector log read-models lib lib/* | pino
   src/engine/rebuilding         | projector log read-models lib lib/* | pino
   src/engine/commands           | door definition rule log read-models lib lib/* | pino uuid
   src/engine/feed               | rule log read-models lib lib/* |
@@ -37,7 +39,7 @@ const table = readTable(`
                                 | fastify pino typebox
   src/engine/console/page       | console | preact
   src/engine/app/storage        | app definition log log/* read-models read-models/* lib lib/* | pino typebox
-  src/engine/app                | app/storage console door definition api-keys commands feed log http http/* projector read-models lib lib/* \
+  src/engine/app                | app/storage console door definition api-keys commands feed log http http/* projector publishing read-models lib lib/* \
                                 | close-with-grace fastify pino prom-client typebox
   src/engine/cli                | app app/storage door definition api-keys rule rebuilding feed log operations read-models lib lib/* \
                                 | cli-progress commander pino typebox

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
-import { shownEvent } from '../../src/engine/http/values/shown-event.ts'
 import { writeToken } from '../../src/engine/http/values/tokens.ts'
+import { shownEvent } from '../../src/engine/log/shown-event.ts'
 import { Clients } from '../campaign/clients.ts'
 import type { Api } from '../campaign/recorder.ts'
 import { Workload } from '../campaign/workload.ts'

@@ -2,11 +2,13 @@ import type { Check, Health } from '../http/routes/health.ts'
 import type { Warning } from '../lib/operating/warning.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { parkedIn } from '../projector/lag-meter.ts'
+import type { PublisherState } from '../publishing/publisher.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ReadModelStore } from '../read-models/ports/store.ts'
 import { shardOf } from '../read-models/shards.ts'
 import type { Tracker } from '../read-models/tracker.ts'
 import type { LogOutput } from './log-output.ts'
+import type { Publishing } from './publishing.ts'
 import type { Projectors, ReadSide, WatchedLag } from './shards.ts'
 
 export interface HealthOptions {
@@ -21,6 +23,8 @@ export interface HealthOptions {
   /** Undefined in a process that serves no API. */
   readonly reads: Pick<ReadSide, 'state'> | undefined
   readonly lag: Pick<WatchedLag, 'lag' | 'stalls'>
+  /** Undefined in a process that publishes nothing. */
+  readonly publishing: Pick<Publishing, 'states'> | undefined
   readonly output: Pick<LogOutput, 'warnings'>
 }
 
@@ -32,7 +36,15 @@ export interface HealthOptions {
  * were replaced and are incomplete again, also stop the projector, but a restart would not help, so the process stays
  * live.
  */
-export function serviceHealth({ log, shards, projectors, reads, lag: watched, output }: HealthOptions): Health {
+export function serviceHealth({
+  log,
+  shards,
+  projectors,
+  reads,
+  lag: watched,
+  publishing,
+  output,
+}: HealthOptions): Health {
   let caughtUp = false
 
   async function eventLogCheck(): Promise<Check> {
@@ -105,9 +117,21 @@ export function serviceHealth({ log, shards, projectors, reads, lag: watched, ou
       const projector = projectors && { projector: { ...projectors.state, ...undecodableDetails() } }
       const { warnings } = output
       const logOutput = warnings.length > 0 && { logOutput: { status: 'down', warnings } } // it is in the way of no request
-      return { ready: caughtUp && serving, checks: { eventLog, readModels, ...projector, ...logOutput } }
+      const checks = { eventLog, readModels, ...projector, ...publishingCheck(publishing?.states), ...logOutput }
+      return { ready: caughtUp && serving, checks }
     },
   }
+}
+
+/** It is in the way of no request, so it makes no process unready. */
+function publishingCheck(states: readonly PublisherState[] | undefined): { publishing?: Check } {
+  if (states === undefined) return {}
+  const publishers = states.map(({ publisher, failure, lanes, warnings }) => {
+    const still = lanes.flatMap(({ lane, failure: reason }) => (reason === undefined ? [] : { lane, reason }))
+    return { publisher, failure, lanes: lanes.map(({ lane }) => lane), still, ...warningDetails(warnings) }
+  })
+  const isUp = publishers.every(({ failure, still }) => failure === undefined && still.length === 0)
+  return { publishing: { status: isUp ? 'up' : 'waiting', publishers } }
 }
 
 function warningDetails(warnings: readonly Warning[]): Omit<Check, 'status'> {

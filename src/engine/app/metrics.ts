@@ -8,10 +8,12 @@ import type { Warning } from '../lib/operating/warning.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { GroupCommit } from '../log/group-commit.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
+import type { PublishedPartition } from '../publishing/publisher.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { LogOutput } from './log-output.ts'
 import { counter, figure, gauge, histogram, type MetricSample, type OwnMetric } from './metric-samples.ts'
+import type { Publishing } from './publishing.ts'
 
 export interface MetricsOptions {
   readonly lag: { readonly lag: Lag }
@@ -20,6 +22,8 @@ export interface MetricsOptions {
   readonly feed: Pick<EventFeed, 'followers'> | undefined
   readonly appender: Pick<GroupCommit, 'queued' | 'appendRecords' | 'appendSeconds'> | undefined
   readonly acknowledged: Pick<AcknowledgedEvents, 'lost' | 'unfollowed'> | undefined
+  /** Undefined in a process that publishes nothing. */
+  readonly publishing: Pick<Publishing, 'states'> | undefined
   readonly traffic: Pick<Traffic, 'inFlight' | 'errors' | 'counts' | 'waitingBytes' | 'closed'>
   readonly shards: readonly {
     readonly store: Pick<ReadModelStore, 'warnings'>
@@ -37,7 +41,12 @@ type OwnMetrics = Readonly<Record<string, OwnMetric>>
 export function serviceMetrics(service: string, sources: MetricsOptions): Metrics {
   const registry = new Registry() // not the global one, which outlives a service closed in this process
   collectDefaultMetrics({ register: registry })
-  const definitions = { ...projectionMetrics(sources), ...apiMetrics(sources), ...processMetrics(sources) }
+  const definitions = {
+    ...projectionMetrics(sources),
+    ...publishingMetrics(sources),
+    ...apiMetrics(sources),
+    ...processMetrics(sources),
+  }
   for (const [metricOf, { type, help, read }] of Object.entries(definitions)) {
     const name = `${service}_${metricOf}`
     const values = () => read().map(({ suffix = '', ...sample }) => ({ ...sample, metricName: name + suffix }))
@@ -59,7 +68,7 @@ function processMetrics({ output }: MetricsOptions): OwnMetrics {
 
 const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] as const
 
-function projectionMetrics({ lag: source, log, shards, output }: MetricsOptions): OwnMetrics {
+function projectionMetrics({ lag: source, log, shards, output, publishing }: MetricsOptions): OwnMetrics {
   const known = () => (source.lag.status === 'known' ? source.lag : undefined)
   const partitions = () => known()?.partitions ?? []
   const ofReadModels = () => shards.flatMap(({ store }) => store.warnings)
@@ -101,10 +110,43 @@ function projectionMetrics({ lag: source, log, shards, output }: MetricsOptions)
       ...countByCode('event_log', log.warnings),
       ...countByCode('read_models', ofReadModels()),
       ...countByCode('log_output', output.warnings),
+      ...countByCode('publishing', publishing?.states.flatMap(({ warnings }) => warnings) ?? []),
     ]),
     event_log_up: figure('Whether the log answered when last looked at', () => upOf(source.lag, 'logAnswers')),
     read_models_up: figure('Whether the read models answered when last looked at', () =>
       upOf(source.lag, 'readModelsAnswer'),
+    ),
+  }
+}
+
+function publishingMetrics({ publishing }: MetricsOptions): OwnMetrics {
+  const states = () => publishing?.states ?? []
+  const byPartition = (figureOf: (partition: PublishedPartition) => number) => () =>
+    states().flatMap(({ publisher, lanes }) =>
+      lanes.flatMap(({ partitions }) =>
+        partitions.map((each) => ({ labels: { publisher, partition: each.partition }, value: figureOf(each) })),
+      ),
+    )
+  return {
+    published_lag_events: gauge(
+      'Records in the log that this process, which has their lane, has not published yet',
+      byPartition(({ events }) => events),
+    ),
+    published_lag_seconds: gauge(
+      'For how long this process has not published all of its lane',
+      byPartition(({ seconds }) => seconds),
+    ),
+    published_waiting_streams: gauge(
+      'Streams whose further events are published once their parked event is settled',
+      byPartition(({ waiting }) => waiting),
+    ),
+    published_lanes: gauge('Lanes that this process has, by whether something is published there', () =>
+      states().flatMap(({ publisher, lanes }) =>
+        (['publishing', 'still'] as const).map((state) => ({
+          labels: { publisher, state },
+          value: lanes.filter(({ failure }) => (failure === undefined) === (state === 'publishing')).length,
+        })),
+      ),
     ),
   }
 }

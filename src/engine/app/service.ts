@@ -29,6 +29,7 @@ import { connectionLimits } from './connection-limits.ts'
 import { serviceHealth } from './health.ts'
 import type { LogOutput } from './log-output.ts'
 import { serviceMetrics } from './metrics.ts'
+import { startPublishing } from './publishing.ts'
 import { openReadSide, startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
 import { openScratch } from './storage/files.ts'
 import { openStorage, type Storage } from './storage/storage.ts'
@@ -73,7 +74,8 @@ export async function startService(
   })
   const api = config.role === 'projector' ? undefined : startApi(definition, config, storage, shards, logger, tracing)
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
-  const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag, output })
+  const publishing = projectors && startPublishing(definition, storage, shards, lag, logger, api?.readSide)
+  const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag, publishing, output })
   const traffic = new Traffic()
   let draining = false
   const probed = {
@@ -81,7 +83,7 @@ export async function startService(
     traffic,
     metrics: serviceMetrics(definition.service.name, {
       ...{ lag, log: storage.log, feed: api?.events, appender: api?.appender, shards, traffic, output },
-      acknowledged: api?.acknowledged,
+      ...{ acknowledged: api?.acknowledged, publishing },
     }),
     draining: () => draining,
   }
@@ -103,12 +105,14 @@ export async function startService(
   /** Finishes what is in flight, then closes the parts in the order of their dependencies. */
   async function close(): Promise<void> {
     draining = true
+    const published = publishing?.close()
     await delay(unreadyMs)
     api?.events.close() // what is followed has no end of its own
     await drain(app.server, idleMs)
     await app.close()
     await admin?.close()
     await console?.close()
+    await published
     await lag.close()
     await api?.close()
     await projectors?.close()

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FeedStep } from '../feed/event-feed.ts'
-import { shownEvent } from '../http/values/shown-event.ts'
 import type { Position } from '../log/event-log.ts'
+import { shownEvent } from '../log/shown-event.ts'
 
 /** More a second than a person can look at. */
 const shownMax = 200

@@ -1,5 +1,6 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { ruleKeyword } from '../lib/values/problem-words.ts'
+import { hiddenAttributes } from '../log/shown-event.ts'
 import { type EventVersion, typeOf } from './event-versions.ts'
 
 /** The engine's own event: an operator's decision to leave out an event that could not be applied. */
@@ -102,4 +103,15 @@ export function namedEvents(schemas: readonly EventSchema[]): Readonly<Record<st
 /** As documents of events have it. The words of rules are for requests: a strict validator refuses a keyword that it does not know. */
 export function withoutRules(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (name, value) => (name === ruleKeyword ? undefined : value))
+}
+
+/** The schemas of the events of streams as they are shown and published. */
+export function shownSchemas(schemas: readonly EventSchema[]): readonly EventSchema[] {
+  const ofStreams = schemas.filter(({ name }) => name !== discardedName)
+  return ofStreams.map((each) => ({ ...each, schema: withoutHidden(each.schema) }))
+}
+
+function withoutHidden(schema: TObject): TObject {
+  const properties = Object.entries(schema.properties).filter(([name]) => !hiddenAttributes.has(name))
+  return { ...schema, properties: Object.fromEntries(properties) }
 }

@@ -34,7 +34,8 @@ export interface NewCloudEvent {
   readonly data: string
 }
 
-const headers = { 'content-type': 'application/cloudevents+json' } // CloudEvents JSON format 1.0, section 3
+/** CloudEvents JSON format 1.0, section 3. */
+export const cloudEventHeaders = { 'content-type': 'application/cloudevents+json' }
 
 export function writeCloudEvent(event: NewCloudEvent): NewRecord {
   const { id, type, source, subject, time, traceparent, idempotency, streamversion, data } = event
@@ -47,7 +48,7 @@ export function writeCloudEvent(event: NewCloudEvent): NewRecord {
     value:
       `{"specversion":"1.0","id":"${id}","type":"${type}","source":"${source}","subject":${JSON.stringify(subject)},"time":"${time}",` +
       `"datacontenttype":"application/json"${trace}${keys}${version},"data":${data}}`,
-    headers,
+    headers: cloudEventHeaders,
   }
 }
 

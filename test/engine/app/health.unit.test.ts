@@ -36,6 +36,7 @@ function open(over: Partial<HealthOptions> = {}, warnings: readonly Warning[] = 
     },
     projectors: { state: { status: 'up', partitions: [0] } },
     lag: { lag: unknown, stalls: [] },
+    publishing: undefined,
     output: { warnings: [] },
     ...over,
   })

@@ -13,6 +13,7 @@ export function metricsOf(sources: Partial<MetricsOptions> = {}, service = 'thea
     appender: { queued: 0, appendRecords: nothing(), appendSeconds: nothing() },
     traffic: new Traffic(),
     shards: [],
+    publishing: undefined,
     output: { lost: 0, warnings: [] },
     ...sources,
   })

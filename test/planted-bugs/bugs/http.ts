@@ -6,7 +6,7 @@ const theatre = 'test/engine/http/theatre.unit.test.ts'
 export const httpBugs: readonly PlantedBug[] = [
   {
     name: 'the end of a string is looked for again at each quote in it',
-    file: 'src/engine/http/values/shown-event.ts',
+    file: 'src/engine/log/shown-event.ts',
     text: 'const strings = String.raw`"(?:[^"\\\\]|\\\\.)*"?`',
     becomes: 'const strings = String.raw`"(?:[^"\\\\]|\\\\.)*"`',
     caughtBy: {

@@ -26,6 +26,7 @@ export const brokerVariables = ({ topic, prefix }: BrokerNames) =>
     }),
     KAFKA_PARTITIONS: integer(6, [1, 1000]),
     KAFKA_REPLICATION_FACTOR: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    PUBLISH: Type.Enum(['events', 'none'], { default: 'events' }),
     KAFKA_TLS: Type.Boolean({ default: false }),
     KAFKA_TLS_CA_FILE: optionalText(),
     KAFKA_TLS_CERT_FILE: optionalText(),
@@ -47,7 +48,8 @@ export type BrokerVariables = Static<ReturnType<typeof all>>
 export function readBrokers(variables: BrokerVariables) {
   const { KAFKA_BROKERS: kafka, REDIS_URL: redis } = variables
   if (kafka !== undefined && redis !== undefined) {
-    return { kafka: readKafka(variables, kafka), redis: readRedis(variables, redis) }
+    const publishers = variables.PUBLISH === 'none' ? [] : [variables.PUBLISH]
+    return { kafka: readKafka(variables, kafka), redis: readRedis(variables, redis), publishers }
   }
   if (kafka === undefined && redis === undefined) return undefined
   const [set, unset] = kafka === undefined ? ['REDIS_URL', 'KAFKA_BROKERS'] : ['KAFKA_BROKERS', 'REDIS_URL']

@@ -3,6 +3,7 @@ import type { Definition } from '../../definition/definition.ts'
 import type { Finding } from '../../lib/operating/finding.ts'
 import { checkKafka } from '../../log/kafka/check-kafka.ts'
 import { openKafkaEventLog } from '../../log/kafka/kafka-event-log.ts'
+import { KafkaPublishedLog } from '../../log/kafka/publishing/kafka-published-log.ts'
 import type { ReadModelStore } from '../../read-models/ports/store.ts'
 import { checkRedis } from '../../read-models/redis/check-redis.ts'
 import { openRedisReadModels } from '../../read-models/redis/redis-read-models.ts'
@@ -21,7 +22,7 @@ const redisTimeoutMsMin = 2000
 export async function openBrokers(
   { version, stream: { collection: home } }: Definition,
   { appendTimeoutMs, readModelShards: shards }: Config,
-  { kafka, redis }: Brokers,
+  { kafka, redis, publishers }: Brokers,
   logger: Logger,
   timeoutMs?: number,
 ) {
@@ -31,6 +32,9 @@ export async function openBrokers(
   const versions = shardVersions(versionOfLog(version, log.logId), shards)
   const openVersion = (each: string) =>
     openRedisReadModels({ ...redis, version: each, home, logger, openTimeoutMs: left })
+  const { logId } = log
+  const openPublished = () =>
+    publishers.map((publisher) => new KafkaPublishedLog({ ...kafka, logger, logId, publisher }))
   const opening = versions.map(openVersion)
   async function close(): Promise<void> {
     const nothingToClose = () => {}
@@ -40,7 +44,7 @@ export async function openBrokers(
   try {
     const stores = (await Promise.all(opening)) as [ReadModelStore, ...ReadModelStore[]]
     const group = `${kafka.topic}.projector.${version}${shards === 1 ? '' : `.s${shards}`}`
-    return { log, stores, versions, openVersion, group, close }
+    return { log, stores, versions, openVersion, openPublished, group, close }
   } catch (error) {
     await close()
     throw error

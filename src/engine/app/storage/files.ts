@@ -31,7 +31,8 @@ export function openFiles(definition: Definition, config: Config, logger: Logger
       await log.close()
       lock?.[Symbol.dispose]()
     }
-    return { log, stores: [store] as const, versions: [version], openVersion, group: 'projector', close }
+    const openPublished = () => []
+    return { log, stores: [store] as const, versions: [version], openVersion, openPublished, group: 'projector', close }
   } catch (cause) {
     if (!isDiskFull(cause)) throw cause // SQLite needs some space even to read
     const remedy = 'free some space, or set DATA_DIR to a folder on another disk'

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Definition } from '../../definition/definition.ts'
 import type { Finding } from '../../lib/operating/finding.ts'
 import type { EventLog } from '../../log/event-log.ts'
+import type { PublishedLog } from '../../log/published-log.ts'
 import type { ReadModelStore } from '../../read-models/ports/store.ts'
 import type { Stores } from '../../read-models/shards.ts'
 import type { Config } from '../config.ts'
@@ -16,6 +17,8 @@ export interface Storage {
   readonly versions: readonly string[]
   /** Opens the read models of any version, without renewing it. The caller closes them. */
   openVersion(version: string): Promise<ReadModelStore>
+  /** The topics of the publishers, if anything is to be published. */
+  openPublished(): readonly PublishedLog[]
   /** Consumer group of the projectors. */
   readonly group: string
   close(): Promise<void>

@@ -1,23 +1,16 @@
 import type { FastifySchema } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import type { Definition } from '../../definition/definition.ts'
-import { discardedName, type EventSchema, namedEvents } from '../../definition/event-schemas.ts'
+import { namedEvents, shownSchemas } from '../../definition/event-schemas.ts'
 import { listed, withArticle } from '../../definition/words.ts'
 import { Int64Schema } from '../../lib/values/int64.ts'
 import { titledIn, titleOf } from '../../lib/values/named-schemas.ts'
-import { shownSchema } from '../values/shown-event.ts'
 import * as fields from './header-schemas.ts'
 import * as doc from './schema-parts.ts'
 
 export const eventsTag = { name: 'events', description: 'What happened (beta)' }
 const group = { tag: eventsTag, isBeta: true } as const
 const unavailable = doc.unavailable('event_log_unavailable', 'The event log does not answer.')
-
-/** The schemas of events as clients of HTTP get them. */
-function shownSchemas({ schemas }: Definition): readonly EventSchema[] {
-  const ofStreams = schemas.filter(({ name }) => name !== discardedName)
-  return ofStreams.map((each) => ({ ...each, schema: shownSchema(each.schema) }))
-}
 
 const FeedStart = Type.Enum(['start'], {
   type: 'string',
@@ -27,12 +20,12 @@ const FeedStart = Type.Enum(['start'], {
 
 /** What the document names of requests and answers about events. */
 export function namedEventSchemas(definition: Definition): Readonly<Record<string, TSchema>> {
-  return { ...namedEvents(shownSchemas(definition)), ...titledIn([eventList(definition), FeedStart]) }
+  return { ...namedEvents(shownSchemas(definition.schemas)), ...titledIn([eventList(definition), FeedStart]) }
 }
 
 function eventList(definition: Definition): TSchema {
   const { home } = definition
-  const shown = shownSchemas(definition)
+  const shown = shownSchemas(definition.schemas)
   const mapping = shown.map(({ type, name }) => [type, `#/components/schemas/${name}`])
   const title = `${titleOf(home.schema)}Event`
   const event = Type.Unsafe<unknown>({
@@ -80,7 +73,7 @@ export function historySchema(definition: Definition): FastifySchema {
 export function feedSchema(definition: Definition): FastifySchema {
   const { home, resources } = definition
   const created = exampleOf(definition)
-  const types = shownSchemas(definition).map(({ type }) => type)
+  const types = shownSchemas(definition.schemas).map(({ type }) => type)
   // Not named: in Go a value is one constant, and each of these is one already.
   const onlyOfType = Type.Enum(types, {
     type: 'string',

@@ -21,6 +21,8 @@ export interface ConsumerHandlers {
   cannotDecode(batch: UndecodableBatch, next: Offset): void
   /** This batch is left out: an empty record stands for it. */
   leftOut(batch: UndecodableBatch): void
+  /** The group has answered: the assignment is the last one told. */
+  heartbeat?(): void
 }
 
 const restartOnFailure = async () => false
@@ -116,6 +118,7 @@ export class KafkaConsumer {
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => this.#joined(payload.memberAssignment))
     this.#consumer.on(events.HEARTBEAT, () => {
       this.#lastLifeSign = performance.now()
+      this.#handlers.heartbeat?.()
     })
     // kafkajs skips what it filters out entirely, such as transaction markers; the subscriber must know about it.
     this.#consumer.on(events.START_BATCH_PROCESS, ({ payload }) => {

@@ -67,7 +67,7 @@ function producerOf(kafka: Kafka): Producer {
   })
 }
 
-function baseOffset(reply: readonly RecordMetadata[], partition: number): Offset {
+export function baseOffset(reply: readonly RecordMetadata[], partition: number): Offset {
   const [only] = reply
   if (reply.length === 1 && only?.partition === partition && only.errorCode === 0 && only.baseOffset !== undefined) {
     return toOffset(only.baseOffset)

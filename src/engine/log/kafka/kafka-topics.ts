@@ -40,7 +40,7 @@ export const inSyncWanted = { 'min.insync.replicas': '2' }
 /** So that a crash of the machine loses no reserved block. */
 export const flushedAtOnce = { 'flush.messages': '1' }
 
-const eventsSettings = {
+export const eventsSettings = {
   ...keptForEver,
   'compression.type': 'producer',
   // Otherwise Kafka refuses records whose own time is an hour ahead of its clock.

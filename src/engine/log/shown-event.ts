@@ -1,16 +1,14 @@
-import type { TObject } from 'typebox'
-
 /**
- * Attributes that only the topic has: they are hashes of the owner of an API key and of what was sent, so whoever guesses
+ * Attributes that only the journal has: they are hashes of the owner of an API key and of what was sent, so whoever guesses
  * those right could tell.
  */
-const hidden: ReadonlySet<unknown> = new Set(['idempotencykey', 'requestfingerprint'])
+export const hiddenAttributes: ReadonlySet<unknown> = new Set(['idempotencykey', 'requestfingerprint'])
 const mayHaveHidden = /idempotencykey|requestfingerprint|\\u/
 
-/** The JSON text of an event as clients of HTTP get it: every character of the other attributes as in the log. */
+/** The JSON text of an event as it is shown and published: every character of the other attributes as in the log. */
 export function shownEvent(json: string): string {
   if (!mayHaveHidden.test(json)) return json
-  return `{${membersOf(json).filter((member) => !hidden.has(nameOf(member)))}}`
+  return `{${membersOf(json).filter((member) => !hiddenAttributes.has(nameOf(member)))}}`
 }
 
 /** One without an end takes all that follows: what others wrote may be no JSON. */
@@ -32,10 +30,4 @@ function membersOf(json: string): string[] {
 
 function nameOf(member: string): unknown {
   return JSON.parse(nameForm.exec(member)?.[1] ?? 'null')
-}
-
-/** The schema of an event as clients of HTTP get it. */
-export function shownSchema(schema: TObject): TObject {
-  const properties = Object.entries(schema.properties).filter(([name]) => !hidden.has(name))
-  return { ...schema, properties: Object.fromEntries(properties) }
 }

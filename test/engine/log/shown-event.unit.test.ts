@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { eventExamples } from '../../../src/engine/definition/event-examples.ts'
-import { shownEvent } from '../../../src/engine/http/values/shown-event.ts'
+import { shownEvent } from '../../../src/engine/log/shown-event.ts'
+import { openServer, theatreServices } from '../http/test-services.ts'
 import { theatre } from '../theatre/theatre.ts'
-import { openServer, theatreServices } from './test-services.ts'
 
 const names = ['idempotencykey', 'requestfingerprint']
 const isShown = ([name]: [string, unknown]) => !names.includes(name)

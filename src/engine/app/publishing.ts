@@ -1,0 +1,49 @@
+import type { Logger } from 'pino'
+import type { Definition } from '../definition/definition.ts'
+import { Publisher, type PublisherState } from '../publishing/publisher.ts'
+import { openReadSide, type ReadSide, type TrackedShard, type WatchedLag } from './shards.ts'
+import type { Storage } from './storage/storage.ts'
+
+/** The publishers of one process. */
+export interface Publishing {
+  readonly states: readonly PublisherState[]
+  close(): Promise<void>
+}
+
+/** Undefined where nothing is to be published. `readSide` is that of the API of this process, if it has one. */
+export function startPublishing(
+  definition: Definition,
+  { log, openPublished }: Pick<Storage, 'log' | 'openPublished'>,
+  shards: readonly TrackedShard[],
+  lag: WatchedLag,
+  logger: Logger,
+  readSide: ReadSide | undefined,
+): Publishing | undefined {
+  const topics = openPublished()
+  if (topics.length === 0) return undefined
+  const side = readSide ?? openReadSide(shards, log)
+  const publishers = topics.map(
+    (published) => new Publisher({ definition, log, readModel: side.readModel, published, lag: () => lag.lag, logger }),
+  )
+  const heard = (partition: number, next: number) => {
+    for (const publisher of publishers) publisher.heard(partition, next)
+  }
+  const endings = shards.map(({ tracker }) =>
+    tracker.observe({
+      progress: (_, progress) => progress && heard(progress.partition, progress.next),
+      looked: ({ checkpoints = [] }) => {
+        for (const [partition, { next }] of checkpoints) heard(partition, next)
+      },
+    }),
+  )
+  return {
+    get states() {
+      return publishers.map(({ state }) => state)
+    },
+    async close() {
+      for (const end of endings) end()
+      await Promise.all(publishers.map((publisher) => publisher.close()))
+      if (readSide === undefined) side.close()
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import kafkajs, { type Admin } from 'kafkajs'
+import type { Warning } from '../../../lib/operating/warning.ts'
+import { StandsStill } from '../../published-log.ts'
+import { assignments, eventsSettings, flushedAtOnce, inSyncWanted, replicasForInSync } from '../kafka-topics.ts'
+
+// Node does not detect this name in the CommonJS module.
+const { ConfigResourceTypes, ConfigSource } = kafkajs
+
+/** The topics of the publishers of a journal. */
+export interface PublishingTopics {
+  readonly published: string
+  readonly positions: string
+}
+
+export function publishingTopics(journal: string): PublishingTopics {
+  return { published: `${journal}.published`, positions: `${journal}.positions` }
+}
+
+/** The publishers, in the order of their partitions of the positions: each has one for each of its lanes. */
+export const publishers = ['events', 'documents'] as const
+export type PublisherName = (typeof publishers)[number]
+
+const lanesAtFirst = 3
+const positionsSettings = {
+  'cleanup.policy': 'compact',
+  ...flushedAtOnce,
+  'segment.bytes': '1048576',
+  'delete.retention.ms': '60000',
+  'message.timestamp.type': 'LogAppendTime',
+}
+
+interface TopicToMake {
+  readonly topic: string
+  readonly partitions: number
+  readonly settings: Readonly<Record<string, string>>
+}
+
+export interface PreparedTopics {
+  readonly lanes: number
+  readonly warnings: readonly Warning[]
+}
+
+/**
+ * Makes what is missing, and looks at what is there. Throws StandsStill if somebody made a topic in another way: what is
+ * told there would be in the wrong place, or be lost.
+ */
+export async function prepareTopics(admin: Admin, journal: string, servers: string): Promise<PreparedTopics> {
+  const { published, positions } = publishingTopics(journal)
+  const existing = await admin.listTopics()
+  const of = (await admin.fetchTopicMetadata({ topics: [journal] })).topics[0]?.partitions ?? []
+  const replicas = Math.min(...of.map((partition) => partition.replicas.length))
+  const wanted: readonly TopicToMake[] = [
+    { topic: published, partitions: of.length, settings: eventsSettings },
+    { topic: positions, partitions: publishers.length * lanesAtFirst, settings: positionsSettings },
+  ]
+  await makeTopics(
+    admin,
+    wanted.filter(({ topic }) => !existing.includes(topic)),
+    replicas,
+  )
+  const found = await findTopics(admin, [published, positions])
+  check(found, published, of.length, eventsSettings['cleanup.policy'])
+  check(found, positions, undefined, positionsSettings['cleanup.policy'])
+  return {
+    lanes: found(positions).partitions / publishers.length,
+    warnings: [
+      ...retentionByDefault(found(published), servers),
+      ...wanted.flatMap(({ topic }) => fewer(found(topic), replicas)),
+    ],
+  }
+}
+
+async function makeTopics(admin: Admin, missing: readonly TopicToMake[], replicas: number): Promise<void> {
+  if (missing.length === 0) return
+  const replication: Readonly<Record<string, string>> = replicas >= replicasForInSync ? inSyncWanted : {}
+  const topics = missing.map(({ topic, partitions, settings }) => ({
+    topic,
+    numPartitions: partitions,
+    replicationFactor: replicas,
+    configEntries: Object.entries({ ...settings, ...replication }).map(([name, value]) => ({ name, value })),
+  }))
+  await admin.createTopics({ topics, waitForLeaders: true }) // resolves to false where another process was first
+}
+
+interface FoundTopic {
+  readonly name: string
+  readonly partitions: number
+  readonly replicas: number
+  /** Values, and where they come from. */
+  readonly settings: ReadonlyMap<string, { readonly value: string; readonly isDefault: boolean }>
+}
+
+async function findTopics(admin: Admin, names: readonly string[]): Promise<(name: string) => FoundTopic> {
+  const { topics } = await admin.fetchTopicMetadata({ topics: [...names] })
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: names.map((name) => ({
+      type: ConfigResourceTypes.TOPIC,
+      name,
+      configNames: ['cleanup.policy', 'retention.ms'],
+    })),
+  })
+  return (name) => {
+    const partitions = topics.find((each) => each.name === name)?.partitions
+    const entries = resources.find((each) => each.resourceName === name)?.configEntries
+    if (partitions === undefined || entries === undefined) throw new Error(`Kafka does not describe topic ${name}`)
+    const isDefault = ({ configSource }: { configSource: number }) => configSource !== ConfigSource.TOPIC_CONFIG
+    return {
+      name,
+      partitions: partitions.length,
+      replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
+      settings: new Map(
+        entries.map((entry) => [entry.configName, { value: entry.configValue, isDefault: isDefault(entry) }]),
+      ),
+    }
+  }
+}
+
+function check(
+  found: (name: string) => FoundTopic,
+  name: string,
+  partitions: number | undefined,
+  cleanup: string,
+): void {
+  const topic = found(name)
+  const isWhole =
+    partitions === undefined ? topic.partitions % publishers.length === 0 : topic.partitions === partitions
+  const policy = topic.settings.get('cleanup.policy')?.value
+  if (isWhole && policy === cleanup) return
+  const wrong = isWhole
+    ? `cleanup.policy=${policy} instead of ${cleanup}`
+    : `${topic.partitions} partitions instead of ${partitions ?? 'an even number'}`
+  throw new StandsStill(
+    `Topic ${name} has ${wrong}, so somebody else made it. Delete it: the service makes it anew, and publishes from the first event of the log.`,
+  )
+}
+
+function retentionByDefault({ name, settings }: FoundTopic, servers: string): readonly Warning[] {
+  const retention = settings.get('retention.ms')
+  if (retention?.isDefault !== true) return []
+  const message =
+    `Topic ${name} has retention.ms=${retention.value} by the default of the brokers, so Kafka deletes published events. ` +
+    `Run kafka-configs.sh --bootstrap-server ${servers} --alter --entity-type topics --entity-name ${name} ` +
+    `--add-config ${assignments({ 'retention.ms': '-1' })}, or set there what you want.`
+  return [{ code: 'published_can_be_deleted', message }]
+}
+
+function fewer({ name, replicas }: FoundTopic, wanted: number): readonly Warning[] {
+  if (replicas >= wanted) return []
+  const message = `Topic ${name} has ${replicas} replicas, and the event log has ${wanted}. Give it as many with kafka-reassign-partitions.sh.`
+  return [{ code: 'published_has_fewer_replicas', message }]
+}

@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { LogRecord, Offset } from '../../event-log.ts'
+import { StandsStill } from '../../published-log.ts'
+import type { KafkaReader } from '../kafka-reader.ts'
+
+/** One partition that a publisher tells in: the offsets of its first record and of the next one. */
+export interface Target {
+  readonly topic: string
+  readonly partition: number
+  readonly first: Offset
+  readonly next: Offset
+}
+
+const readLimitMs = 5000
+const bytesMax = 1
+const pauseMs = 20
+
+export async function findTargets(reader: KafkaReader, topic: string): Promise<readonly Target[]> {
+  const nexts = await reader.offsets(topic, 'next', readLimitMs)
+  const firsts = await reader.offsets(topic, 'first', readLimitMs)
+  return nexts.map((next, partition) => ({ topic, partition, first: firsts[partition] ?? 0, next }))
+}
+
+/**
+ * Whether a partition is as its publisher left it, with `end` as its end; or 'new', made anew since. Throws StandsStill
+ * where it is neither. `end` is undefined where there is no position.
+ */
+export async function stateOf(
+  reader: KafkaReader,
+  target: Target,
+  end: Offset | undefined,
+): Promise<'as_left' | 'new'> {
+  const { topic, partition, first } = target
+  const found = await firstCommitted(reader, target, Math.max(first, (end ?? 0) - 1))
+  const isLast = found !== undefined && end !== undefined && found.offset === end - 1
+  const behind = isLast ? await firstCommitted(reader, target, end) : found
+  const isEmptied = end !== undefined && first > end - 1 && first > 0 // by its retention
+  if (behind === undefined && (isLast || isEmptied || end === 0)) return 'as_left'
+  const any = found ?? (first === 0 ? await firstCommitted(reader, target, 0) : undefined)
+  if (any === undefined && first === 0) return 'new'
+  if (end === undefined) {
+    throw new StandsStill(
+      `Topic ${topic} holds records in partition ${partition}, and there is no position for them: ${topic} is not new. ` +
+        'Delete it too, or bring back the topic of the positions.',
+    )
+  }
+  if (behind !== undefined && behind.offset >= end) {
+    throw new StandsStill(
+      `Topic ${topic} has a record at offset ${behind.offset} of partition ${partition}, and its publisher left it at ${end}: ` +
+        'the topic of the positions has lost its end, or another program writes here. Take away its right, and delete both topics.',
+    )
+  }
+  throw new StandsStill(
+    `Partition ${partition} of topic ${topic} has lost its end: its publisher left it at offset ${end}, and there is no ` +
+      'record before that. Delete the topic: it comes back from the first event of the log on.',
+  )
+}
+
+/** Undefined if there is none up to the end. */
+async function firstCommitted(reader: KafkaReader, target: Target, start: Offset): Promise<LogRecord | undefined> {
+  const { topic, partition, next: end } = target
+  for (let from = start; from < end; ) {
+    const { records, next } = await reader.records(
+      { topic, partition, from, bytesMax, isolation: 'committed' },
+      readLimitMs,
+    )
+    if (records[0] !== undefined) return records[0]
+    if (next === from) await delay(pauseMs) // committed readers cannot see the end yet
+    from = next
+  }
+  return undefined
+}

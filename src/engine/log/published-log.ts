@@ -1,0 +1,72 @@
+import type { Warning } from '../lib/operating/warning.ts'
+import type { NewRecord, Offset } from './event-log.ts'
+
+/** How far a publisher is in one partition of the journal, as its last transaction left it. */
+export interface Progress {
+  /** The offset of the next record of the journal to take. */
+  readonly next: Offset
+  /** The last record taken, which reveals a journal that lost its end; null before the first one. */
+  readonly last: { readonly offset: Offset; readonly identity: string } | null
+  /** How many records were told. */
+  readonly told: number
+}
+
+/**
+ * The memory of a publisher for one partition: its progress, and by stream that waits its **place**: all that took
+ * effect before this offset has been told.
+ */
+export interface PartitionMemory extends Progress {
+  readonly waiting: ReadonlyMap<string, Offset>
+}
+
+export const nothingTold: PartitionMemory = { next: 0, last: null, told: 0, waiting: new Map() }
+
+/** What one transaction adds to a partition. */
+export interface PartitionTurn {
+  readonly partition: number
+  /** In this order; without headers of their own. */
+  readonly records: readonly NewRecord[]
+  readonly progress: Progress
+  /** The places that changed; undefined of a stream that waits no more. */
+  readonly places: ReadonlyMap<string, Offset | undefined>
+}
+
+/** Nothing can be published there until an operator has seen to it. The message says what was found and what to do. */
+export class StandsStill extends Error {
+  override readonly name = 'StandsStill'
+}
+
+/** A lane, held by its only owner. After an error it may only be closed: whoever goes on takes the lane over again. */
+export interface OwnedLane {
+  /** As it was read back, by partition. */
+  readonly memory: ReadonlyMap<number, PartitionMemory>
+  /** All of it in one transaction, or nothing. After an error either may be true, and only taking over tells. */
+  commit(turns: readonly PartitionTurn[]): Promise<void>
+  /** Throws if what was written before is gone. */
+  check(): Promise<void>
+  /** Nothing leaves this process for the lane after that. */
+  close(): void
+}
+
+export interface LaneMembership {
+  /** Why this process is no member now, as the last attempt had it; undefined while it is. */
+  readonly failure: string | undefined
+  /** Resolves with the next heartbeat that the group has answered: this process knows who has its lanes then. */
+  heartbeat(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The topics of one publisher. Each lane has one owner at a time, and what it writes is whole or not there. */
+export interface PublishedLog {
+  /** What the log of the process, and figures, call the publisher. */
+  readonly publisher: string
+  /** What is wrong with the topics and does not stop it, as of the last look. */
+  readonly warnings: readonly Warning[]
+  /** Makes what is missing; resolves to the number of lanes. Throws StandsStill, or why it cannot tell. */
+  prepare(): Promise<number>
+  /** `assigned` is told the lanes of this process from now on, in place of those before. */
+  join(lanes: number, assigned: (lanes: readonly number[]) => void): LaneMembership
+  /** Takes a lane: whoever had it cannot write any more. Throws StandsStill, or why it cannot be taken now. */
+  takeOver(lane: number, lanes: number): Promise<OwnedLane>
+  close(): void
+}

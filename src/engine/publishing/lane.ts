@@ -1,0 +1,213 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { messageOf, ServiceError } from '../lib/errors/errors.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
+import type { Offset } from '../log/event-log.ts'
+import {
+  type LaneMembership,
+  nothingTold,
+  type OwnedLane,
+  type PartitionMemory,
+  type PublishedLog,
+  StandsStill,
+} from '../log/published-log.ts'
+import type { StreamId } from '../read-models/stored-texts.ts'
+import { type TakenTurn, type TurnOptions, takeTurn } from './turn.ts'
+
+export interface LaneOptions extends TurnOptions {
+  readonly published: Pick<PublishedLog, 'takeOver' | 'publisher'>
+  readonly group: Pick<LaneMembership, 'heartbeat'>
+  readonly lane: number
+  readonly lanes: number
+  /** How far the read models are said to be, by partition: a hint when a turn is due. */
+  readonly heard: ReadonlyMap<number, Offset>
+  readonly logger: Logger
+}
+
+interface PartitionState {
+  readonly partition: number
+  readonly memory: PartitionMemory
+  /** Streams that wait and are to be looked at. */
+  readonly due: ReadonlySet<StreamId>
+}
+
+/** The least time from one turn to the next, so that a transaction has many events. */
+const turnMs = 100
+/** No further partition has its turn in a transaction after that. */
+const beginWithinMs = 2000
+/** Kafka ends a transaction by itself after twice as long. */
+const commitLimitMs = 5000
+const checkEveryMs = 1000
+const checkLimitMs = 3000
+const retryMs = 500
+const stillMs = 5000
+const closeLimitMs = 2000
+
+/** Takes over a lane and publishes its partitions, until closed. After any failure it takes it over again. */
+export class Lane {
+  readonly #options: LaneOptions
+  readonly #ended = new AbortController()
+  readonly #running: Promise<void>
+  #owned: OwnedLane | undefined
+  #states: readonly PartitionState[] = []
+  #failure: unknown
+  #wake = () => {}
+
+  constructor(options: LaneOptions) {
+    this.#options = options
+    this.#running = this.#run()
+  }
+
+  get lane(): number {
+    return this.#options.lane
+  }
+
+  /** What was committed of each partition; none before the lane is taken over. */
+  get progress(): readonly {
+    readonly partition: number
+    readonly next: Offset
+    readonly told: number
+    readonly waiting: number
+  }[] {
+    return this.#states.map(({ partition, memory: { next, told, waiting } }) => ({
+      ...{ partition, next, told, waiting: waiting.size },
+    }))
+  }
+
+  /** Why it does not publish; undefined while it does. */
+  get failure(): string | undefined {
+    return this.#failure === undefined ? undefined : messageOf(this.#failure)
+  }
+
+  /** More may have been applied. */
+  wake(): void {
+    this.#wake()
+  }
+
+  /** Finishes the transaction in hand, if that takes no more than a moment. */
+  async close(): Promise<void> {
+    this.#ended.abort()
+    this.#wake()
+    await withTimeout(closeLimitMs, this.#running).catch(() => this.#owned?.close())
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { published, lane, lanes, group } = this.#options
+    const { signal } = this.#ended
+    while (!signal.aborted) {
+      try {
+        this.#owned = await published.takeOver(lane, lanes)
+        if (!signal.aborted) await this.#publish(this.#owned)
+      } catch (error) {
+        if (!signal.aborted) this.#failed(error)
+      } finally {
+        this.#owned?.close()
+        this.#owned = undefined
+        this.#states = []
+      }
+      const pauseMs = this.#failure instanceof StandsStill ? stillMs : retryMs
+      await delay(pauseMs, undefined, { signal }).catch(() => {})
+      // Without it two processes that wake up would fence each other until both know who has the lane.
+      if (!signal.aborted) await Promise.race([group.heartbeat(), aborted(signal)])
+    }
+  }
+
+  async #publish(owned: OwnedLane): Promise<void> {
+    const { signal } = this.#ended
+    const { lane, lanes, log } = this.#options
+    const own = Array.from({ length: log.partitions }, (_, partition) => partition).filter(
+      (each) => each % lanes === lane,
+    )
+    this.#states = own.map((partition) => {
+      const memory = owned.memory.get(partition) ?? nothingTold
+      return { partition, memory, due: new Set(memory.waiting.keys()) }
+    })
+    this.#goesOn()
+    for (let checkedMs = performance.now(); !signal.aborted; ) {
+      const beganMs = performance.now()
+      const taken = await this.#takeTurns(beganMs)
+      if (taken.length > 0) {
+        await withTimeout(commitLimitMs, owned.commit(taken.map(({ turn }) => turn)))
+        this.#adopt(taken)
+      }
+      if (performance.now() - checkedMs >= checkEveryMs) {
+        if (taken.length === 0) await withTimeout(checkLimitMs, owned.check())
+        checkedMs = performance.now()
+      }
+      await delay(Math.max(0, beganMs + turnMs - performance.now()), undefined, { signal }).catch(() => {})
+      if (!signal.aborted && !this.#states.some((state) => this.#isDue(state))) await this.#nap()
+    }
+  }
+
+  /** Those that change something, beginning with another partition each time, so that none starves. */
+  async #takeTurns(beganMs: number): Promise<readonly TakenTurn[]> {
+    const due = this.#states.filter((state) => this.#isDue(state))
+    const from = Math.floor(Math.random() * due.length)
+    const taken: TakenTurn[] = []
+    for (const { partition, memory, due: streams } of [...due.slice(from), ...due.slice(0, from)]) {
+      if (performance.now() - beganMs > beginWithinMs) break
+      try {
+        const each = await takeTurn(this.#options, partition, memory, streams)
+        const { progress, places } = each.turn
+        if (progress.next > memory.next || places.size > 0) taken.push(each)
+        else this.#settle(partition, each.due)
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error // log or read models do not answer, or are behind: no turn
+      }
+    }
+    return taken
+  }
+
+  /** The streams that were looked at need no other look, although nothing of them has changed. */
+  #settle(partition: number, due: ReadonlySet<StreamId>): void {
+    this.#states = this.#states.map((state) => (state.partition === partition ? { ...state, due } : state))
+  }
+
+  #adopt(taken: readonly TakenTurn[]): void {
+    const byPartition = new Map(taken.map((each) => [each.turn.partition, each]))
+    this.#states = this.#states.map((state) => {
+      const each = byPartition.get(state.partition)
+      if (each === undefined) return state
+      const waiting = new Map(state.memory.waiting)
+      for (const [stream, place] of each.turn.places) {
+        if (place === undefined) waiting.delete(stream)
+        else waiting.set(stream, place)
+      }
+      return { partition: state.partition, memory: { ...each.turn.progress, waiting }, due: each.due }
+    })
+  }
+
+  #isDue({ partition, memory, due }: PartitionState): boolean {
+    return due.size > 0 || (this.#options.heard.get(partition) ?? 0) > memory.next
+  }
+
+  #nap(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, checkEveryMs)
+    this.#wake = resolve
+    return promise.finally(() => clearTimeout(timer))
+  }
+
+  /** One line for each reason, however often it is met. */
+  #failed(error: unknown): void {
+    const isKnown = this.failure === messageOf(error)
+    this.#failure = error
+    const { logger, lane, published } = this.#options
+    if (isKnown) return
+    if (error instanceof StandsStill) logger.error({ publisher: published.publisher, lane }, error.message)
+    else logger.warn({ err: error, publisher: published.publisher, lane }, 'publishing: taking the lane over again')
+  }
+
+  #goesOn(): void {
+    const { logger, lane, published } = this.#options
+    if (this.#failure !== undefined) logger.info({ publisher: published.publisher, lane }, 'publishing goes on')
+    this.#failure = undefined
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  return promise
+}
