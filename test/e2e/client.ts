@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import type { Order } from '../../examples/events/rule.ts'
+import type { Order } from '../../examples/journal/rule.ts'
 import { writeCursor } from '../../src/engine/http/values/tokens.ts'
 import { type Answer, apiKey, type Headers, HttpClient } from '../lib/http-client.ts'
 

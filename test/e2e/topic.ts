@@ -107,7 +107,7 @@ export async function createTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic, 
   })
 }
 
-/** What a consumer by the rule of docs/events.md makes of the topic: records of each partition in log order. */
+/** What a consumer by the rule of docs/journal.md makes of the topic: records of each partition in log order. */
 export function consumed(records: readonly TopicRecord[]): { pets: Pet[]; orders: Order[] } {
   const consumer = new ReferenceConsumer()
   for (const record of records) consumer.read(record)

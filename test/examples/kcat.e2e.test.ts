@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client } from '../e2e/client.ts'
+import { publishedOf } from '../e2e/published-topic.ts'
 import { brokerEnvironment, startCommand, startService } from '../e2e/service.ts'
 import { readTopic } from '../e2e/topic.ts'
 
@@ -37,14 +38,19 @@ describeWithBrokers('the kcat commands of examples/README.md', (brokers) => {
     expect(commands).toHaveLength(4)
     const [all, follow, ofPet, types] = commands
 
-    const events = (await readTopic(environment)).map(({ key, offset, value }) => `/${offset} ${key} ${value}`)
+    const published = await vi.waitFor(async () => {
+      const records = await readTopic(publishedOf(environment))
+      expect(records).toHaveLength(3)
+      return records
+    }, patience)
+    const events = published.map(({ key, offset, value }) => `/${offset} ${key} ${value}`)
     expect((await linesOf(all)).map((line) => line.replace(/^\d+/, '')).sort()).toEqual(events.sort())
     const history = [expect.stringMatching(`^${id} .*PetCreated`), expect.stringMatching(`^${id} .*OrderPlaced`)]
     expect(await linesOf(ofPet)).toEqual(history)
     const counts = ['1 "type":"petstore.OrderPlaced.v1"', '2 "type":"petstore.PetCreated.v1"']
     expect((await linesOf(types)).map((line) => line.trim())).toEqual(counts)
 
-    const headers = await linesOf(`kcat -C -e -q -t ${KAFKA_TOPIC} -f '%h\\n'`)
+    const headers = await linesOf(`kcat -C -e -q -t ${KAFKA_TOPIC}.published -f '%h\\n'`)
     expect(new Set(headers)).toEqual(new Set(['content-type=application/cloudevents+json']))
 
     const following = run(`exec ${follow}`)

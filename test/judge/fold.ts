@@ -1,4 +1,4 @@
-import { type Effect, takeRecord } from '../../examples/events/rule.ts'
+import { type Effect, takeRecord } from '../../examples/journal/rule.ts'
 import { MapMemory } from '../store/reference-consumer.ts'
 import { eventIn, type LogRecord } from './history.ts'
 
@@ -8,7 +8,7 @@ export interface Counted {
   readonly effect: Effect | undefined
 }
 
-/** What the records of a log come to by the rules of docs/events.md: the published one for consumers, and what parks. */
+/** What the records of a log come to by the rules of docs/journal.md: the published one for consumers, and what parks. */
 export class Fold {
   readonly #memory = new MapMemory()
   readonly #partitionFor: (key: string) => number

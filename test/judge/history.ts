@@ -1,4 +1,4 @@
-import type * as Rule from '../../examples/events/rule.ts'
+import type * as Rule from '../../examples/journal/rule.ts'
 
 /**
  * What happened in a run, as plain data: every request of every client with what it was answered, and the event log at

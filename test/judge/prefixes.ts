@@ -1,4 +1,4 @@
-import type { Effect } from '../../examples/events/rule.ts'
+import type { Effect } from '../../examples/journal/rule.ts'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { Fold } from './fold.ts'
 import { eventIn, type History, type LogRecord, numberOf, shownIn } from './history.ts'

@@ -39,18 +39,25 @@ describe('docs/', () => {
 })
 
 describe('the AsyncAPI document', () => {
-  const official = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.0.0-without-$id.json')
+  const official = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.1.0-without-$id.json')
   const isValid = new Ajv({ strict: false, validateFormats: false }).compile(official)
 
-  it.each(['petstore.pets', null])('is AsyncAPI 3 where the topic is %s', (topic) => {
+  it.each([
+    ['petstore.pets', 'petstore.pets.published'],
+    [null, null],
+  ])('is AsyncAPI 3.1 where the topic is %s', (topic, published) => {
+    const { channels } = asyncApiDocument(definition, topic)
     isValid(asyncApiDocument(definition, topic))
     expect(isValid.errors).toBeNull()
-    expect(asyncApiDocument(definition, topic).channels.pets?.address).toBe(topic)
+    expect(Object.entries(channels).map(([name, { address }]) => [name, address])).toEqual([
+      ['published', published],
+      ['journal', topic],
+    ])
   })
 
   it('would be refused with an operation of AsyncAPI 2', () => {
-    const sendEvents = { ...document.operations.sendEvents, action: 'publish' }
-    expect(isValid({ ...document, operations: { sendEvents } })).toBe(false)
+    const publishEvents = { ...document.operations.publishEvents, action: 'publish' }
+    expect(isValid({ ...document, operations: { publishEvents } })).toBe(false)
   })
 
   it('refers only to what is there', () => {
@@ -62,23 +69,45 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  it.each(messages)('%s has a key, headers and examples that fit', (type, { payload, headers, bindings, examples }) => {
-    expect(payload).toEqual({
-      $ref: `#/components/schemas/${type.replace('petstore.', '').replace('.v1', '').replace('.v', 'V')}`,
+  it.each(messages)(
+    '%s has a key, headers and examples that fit',
+    (id, { name, payload, headers, bindings, examples }) => {
+      const inJournal = id === name ? '' : 'Journal'
+      expect(payload).toEqual({
+        $ref: `#/components/schemas/${inJournal}${name.replace('petstore.', '').replace('.v1', '').replace('.v', 'V')}`,
+      })
+      const key = new RegExp(bindings.kafka.key.pattern)
+      expect(examples.length).toBeGreaterThan(0)
+      for (const example of examples) {
+        expect(compileCheck(schemaOf(name))(example.payload)).toBeUndefined()
+        expect(example.payload).toMatchObject({ subject: expect.stringMatching(key) })
+        expect(example.headers).toEqual({ 'content-type': headers.properties['content-type'].const })
+      }
+    },
+  )
+
+  const secret = /idempotencykey|requestfingerprint/
+  /** Everything that a channel says of its messages, by their types. */
+  const toldOf = (channel: keyof typeof document.channels) =>
+    Object.entries(document.channels[channel].messages).map(([type, { $ref }]) => {
+      const message = document.components.messages[$ref.split('/').at(-1) ?? '']
+      const schema = document.components.schemas[message?.payload.$ref.split('/').at(-1) ?? '']
+      return [type, JSON.stringify([message, schema])] as const
     })
-    const key = new RegExp(bindings.kafka.key.pattern)
-    expect(examples.length).toBeGreaterThan(0)
-    for (const example of examples) {
-      expect(compileCheck(schemaOf(type))(example.payload)).toBeUndefined()
-      expect(example.payload).toMatchObject({ subject: expect.stringMatching(key) })
-      expect(example.headers).toEqual({ 'content-type': headers.properties['content-type'].const })
-    }
+
+  it('has every type in the journal, and in the published topic those that take effect, without secrets', () => {
+    const types = Object.keys(eventSchemas)
+    expect(toldOf('journal').map(([type]) => type)).toEqual(types)
+    expect(toldOf('published').map(([type]) => type)).toEqual(types.filter((type) => !type.includes('EventDiscarded')))
+    expect(toldOf('published').filter(([, text]) => secret.test(text))).toEqual([])
+    expect(toldOf('journal').filter(([, text]) => secret.test(text)).length).toBeGreaterThan(1)
   })
 
-  it('tells consumers the rule of docs/events.md', () => {
-    const [, section = ''] = read('events.md').split('## The rule for consumers\n')
+  it('tells the rule of docs/journal.md, of the journal alone', () => {
+    const [, section = ''] = read('journal.md').split('## The rule\n')
     const rule = section.slice(0, section.indexOf('\n## ')).trim()
     expect(rule).toMatch(/^Read each partition in order/)
-    expect(document.info.description.endsWith(rule)).toBe(true)
+    expect(document.channels.journal.description.endsWith(rule)).toBe(true)
+    expect(JSON.stringify([document.info, document.channels.published])).not.toContain('Ignore')
   })
 })

@@ -1,7 +1,7 @@
-import { type Effect, type Memory, type Order, type Pet, takeRecord } from '../../examples/events/rule.ts'
+import { type Effect, type Memory, type Order, type Pet, takeRecord } from '../../examples/journal/rule.ts'
 import type { AnyRecord } from '../engine/projector/records.ts'
 
-/** A consumer of one partition that knows the rule of docs/events.md and nothing of this service: the published example. */
+/** A consumer of one partition that knows the rule of docs/journal.md and nothing of this service: the published example. */
 export class ReferenceConsumer {
   readonly pets: Record<number, Readonly<Record<string, unknown>>> = {}
   readonly orders: Record<number, Readonly<Order>> = {}

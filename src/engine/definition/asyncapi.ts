@@ -1,60 +1,63 @@
 import type { TSchema } from 'typebox'
-import type { AnyEvent, EventType } from '../door/stream.ts'
 import { referringTo, titledIn } from '../lib/values/named-schemas.ts'
+import { shownEvent } from '../log/shown-event.ts'
 import type { Definition } from './definition.ts'
 import { eventExamples } from './event-examples.ts'
-import { discardedName, type EventSchema, namedEvents, withoutRules } from './event-schemas.ts'
+import { type EventSchema, namedEvents, shownSchemas, withoutRules } from './event-schemas.ts'
+import { ruleForConsumers } from './rule-for-consumers.ts'
 import { capitalised, listed, withArticle } from './words.ts'
 
-/** Word for word as in docs/events.md; a test holds the two together. */
-export function ruleForConsumers({ service: { name, stream } }: Definition): string {
-  const types = Object.entries<EventType<AnyEvent>>(stream.events)
-  const unversioned = types.flatMap(([type, { isUnversioned }]) => (isUnversioned ? `\`${type}\`` : []))
-  const early =
-    unversioned.length === 0
-      ? ''
-      : ` Treat a ${listed(unversioned, 'or')} without \`streamversion\` as version 1; earlier releases wrote none.`
-  return `
-Read each partition in order, with the isolation level \`read_committed\`: other programs may write in transactions, and what they
-abort never happened. For each record key, remember the last version that you counted (0 before its first event).
+const contentType = 'application/cloudevents+json'
+const bindingVersion = '0.5.0'
 
-1. **Ignore** a record that is not an event of a stream:
-   - its value is longer than 16 KiB or is not a CloudEvent,
-   - its key differs from its \`subject\`, or has more than 128 bytes,
-   - it is not in the partition that the default partitioner chooses for its key,
-   - its type does not begin with \`${name}.\`, or is \`${discardedName}\`.
-2. **Ignore** an event whose \`streamversion\` is not exactly one above the last version counted for its record key: a competing
-   event came first.${early}
-3. **Ignore** a duplicate, and do *not* count it: the version of its stream stays as it was. There are two kinds:
-   - an event whose \`idempotencykey\` was already counted in this partition, under any record key,
-   - an event that you would apply, but that creates something under an id which is taken.
-4. **Count** every other event: remember its version for the record key, and its \`idempotencykey\` for the partition. Also count
-   events whose type or version you do not know, or every later event of the stream will look superseded.
-5. **Apply** an event that you counted, if you know its type. If you cannot read it, or if it contradicts what came before, do not
-   apply it. It stays counted. The service parks such an event.
-`.trim()
+interface Message extends EventSchema {
+  /** What the document calls it. */
+  readonly id: string
+  readonly examples: ReturnType<typeof eventExamples>
 }
 
-const contentType = 'application/cloudevents+json'
+/** What each topic has. Events without an attribute that consumers of the published topic do not get are the same in both. */
+function messagesOf(definition: Definition): Readonly<Record<'published' | 'journal', readonly Message[]>> {
+  const examples = eventExamples(definition)
+  const examplesOf = (type: string) => examples.filter(({ payload }) => payload.type === type)
+  const published = shownSchemas(definition.schemas).map((each) => ({
+    ...each,
+    id: each.type,
+    examples: examplesOf(each.type).map(({ payload, ...rest }) => ({
+      ...rest,
+      payload: JSON.parse(shownEvent(JSON.stringify(payload))),
+    })),
+  }))
+  const journal = definition.schemas.map((each): Message => {
+    const { type, name, schema } = each
+    const shown = published.find((other) => other.type === type)
+    if (shown === undefined) return { ...each, id: type, examples: examplesOf(type) }
+    if (JSON.stringify(shown.schema) === JSON.stringify(schema)) return shown
+    return { type, schema, name: `Journal${name}`, id: `journal.${type}`, examples: examplesOf(type) }
+  })
+  return { published, journal }
+}
 
-/** The AsyncAPI document of the topic. `topic` is null where there is no Kafka. */
+/** The AsyncAPI document of the topics. `topic` is the journal, null where there is no Kafka. */
 export function asyncApiDocument(definition: Definition, topic: string | null) {
   const { service, home, schemas } = definition
   const { collection } = service.stream
-  const types = schemas.map(({ type }) => type)
-  const channel = { $ref: `#/channels/${collection}` }
+  const { published, journal } = messagesOf(definition)
+  const all = [...new Map([...published, ...journal].map((each) => [each.id, each])).values()]
+  const notShown = all.filter((each) => !published.includes(each))
   const named: Readonly<Record<string, TSchema>> = {
-    ...namedEvents(schemas),
+    ...namedEvents(published),
     ...titledIn(schemas.map(({ schema }) => schema.properties)),
+    ...Object.fromEntries(notShown.map(({ name, schema }) => [name, schema])),
   }
   const withReferences = referringTo(named)
-  const examples = eventExamples(definition)
+  const one = withArticle(home.noun)
   const changed = listed(
     Object.values(service.resources).map(({ noun }) => withArticle(noun)),
     'or',
   )
 
-  function message({ type, name }: EventSchema) {
+  function message({ type, name, examples }: Message) {
     return {
       name: type,
       title: type,
@@ -72,55 +75,92 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
             pattern: '^[1-9][0-9]*$',
             description: `The ${home.noun} id in decimal, equal to \`subject\``,
           },
-          bindingVersion: '0.5.0',
+          bindingVersion,
         },
       },
-      examples: examples.filter(({ payload }) => payload.type === type),
+      examples,
     }
   }
 
+  function channel(address: string | null, messages: readonly Message[], title: string, description: string) {
+    return {
+      address,
+      title,
+      description,
+      messages: Object.fromEntries(messages.map(({ type, id }) => [type, { $ref: `#/components/messages/${id}` }])),
+      bindings: {
+        kafka: {
+          topicConfiguration: { 'cleanup.policy': ['delete'], 'retention.ms': -1, 'retention.bytes': -1 },
+          bindingVersion,
+        },
+      },
+    }
+  }
+
+  function sent(of: 'published' | 'journal', title: string, description: string) {
+    const $ref = `#/channels/${of}`
+    const messages = { published, journal }[of].map(({ type }) => ({ $ref: `${$ref}/messages/${type}` }))
+    return { action: 'send', channel: { $ref }, title, description, messages }
+  }
+
+  const order =
+    `The record key is the ${home.noun} id in decimal. Kafka’s default partitioner (murmur2) chooses the partition by it, so ` +
+    `all events of ${one} have one order.`
   return {
-    asyncapi: '3.0.0',
+    asyncapi: '3.1.0',
     info: {
       title: `${service.title}: events`,
       version: '1.0.0',
-      description: `Every change of ${changed} is an event. To follow them:\n\n## The rule for consumers\n\n${ruleForConsumers(definition)}`,
+      description:
+        `Every change of ${changed} is an event. To follow them, read the channel \`published\`: it has what took effect. ` +
+        'The channel `journal` is where they come from, and its records have to be told apart by a rule.',
       license: { name: 'MIT' },
       contact: { name: service.title },
       tags: [{ name: 'events' }],
     },
     defaultContentType: contentType,
-    channels: {
-      [collection]: {
-        address: topic,
-        title: capitalised(collection),
-        summary: `All events of all ${collection}, kept for ever`,
-        description:
-          `The record key is the ${home.noun} id in decimal. Kafka’s default partitioner (murmur2) chooses the partition by it, so ` +
-          `all events of ${withArticle(home.noun)} have one order. A new consumer can start at offset 0 and learn everything. A producer ` +
-          'on librdkafka needs partitioner=murmur2, since its own default is another one. ' +
-          'The address is null where the service runs without Kafka.',
-        messages: Object.fromEntries(types.map((type) => [type, { $ref: `#/components/messages/${type}` }])),
-        bindings: {
-          kafka: {
-            topicConfiguration: { 'cleanup.policy': ['delete'], 'retention.ms': -1, 'retention.bytes': -1 },
-            bindingVersion: '0.5.0',
-          },
-        },
+    servers: {
+      kafka: {
+        host: '{brokers}',
+        protocol: 'kafka',
+        description: 'The brokers of whoever runs the service, with TLS and a login where they ask for it',
+        variables: { brokers: { default: 'localhost:9092', description: 'Host and port of one of them' } },
       },
+    },
+    channels: {
+      published: channel(
+        topic === null ? null : `${topic}.published`,
+        published,
+        `${capitalised(collection)}: what took effect`,
+        `Each event of ${one} that took effect, once, in order, for the isolation level \`read_committed\`. Kept for ever unless the ` +
+          `operator says otherwise. ${order} That order is (\`streamversion\`, \`streamindex\`; 0 where it is absent). To have ` +
+          'each event count once whatever happens, remember the last such pair of each key, and leave out what is not above it. ' +
+          'The address is null where the service runs without Kafka; an operator can switch the topic off.',
+      ),
+      journal: channel(
+        topic,
+        journal,
+        `${capitalised(collection)}: the journal`,
+        `What was appended for all ${collection}, kept for ever, with what came second or was sent twice. ${order} A producer on ` +
+          'librdkafka needs partitioner=murmur2, since its own default is another one. ' +
+          'The address is null where the service runs without Kafka. Whoever reads it follows this rule:\n\n' +
+          ruleForConsumers(definition),
+      ),
     },
     operations: {
-      sendEvents: {
-        action: 'send',
-        channel,
-        title: 'Tell what happened',
-        summary: 'The service appends an event for each change',
-        description: `Whatever changes ${changed} is one event, which a consumer counts by the rule above.`,
-        messages: types.map((type) => ({ $ref: `${channel.$ref}/messages/${type}` })),
-      },
+      publishEvents: sent(
+        'published',
+        'Tell what took effect',
+        `Whatever changes ${changed} is told here, once a GET can show it.`,
+      ),
+      appendEvents: sent(
+        'journal',
+        'Append what a command comes to',
+        `Whatever shall change ${changed} is appended here, and counts by the rule of the channel.`,
+      ),
     },
     components: {
-      messages: Object.fromEntries(schemas.map((each) => [each.type, message(each)])),
+      messages: Object.fromEntries(all.map((each) => [each.id, message(each)])),
       schemas: Object.fromEntries(
         Object.entries(named).map(([name, schema]) => [name, { ...withoutRules(withReferences(schema)), title: name }]),
       ),

@@ -212,7 +212,7 @@ export interface Checkpoint {
   readonly counts: Counts
 }
 
-/** Records by outcome (docs/events.md). Their sum is the number of records handled. */
+/** Records by outcome (docs/journal.md). Their sum is the number of records handled. */
 export interface Counts {
   readonly applied: number
   readonly duplicate: number

@@ -47,7 +47,7 @@ export abstract class PartitionBefore<Event = AnyEvent> {
 }
 
 /**
- * Determines the outcome of each record, in log order, by the rules of docs/events.md. The outcome depends on the log
+ * Determines the outcome of each record, in log order, by the rules of docs/journal.md. The outcome depends on the log
  * alone, not on how it is split into batches. Throws only what `takeUp` throws.
  */
 export async function classify<State, Event extends AnyEvent>(

@@ -13,7 +13,7 @@ export interface JudgedEvent {
   readonly hasKey: boolean
 }
 
-/** What becomes of an event of a stream: the outcomes of docs/events.md. */
+/** What becomes of an event of a stream: the outcomes of docs/journal.md. */
 export type EventOutcome = 'applied' | 'discarded' | 'parked' | 'duplicate' | 'superseded'
 
 /**

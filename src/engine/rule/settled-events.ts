@@ -6,7 +6,7 @@ import type { Rules } from './rules.ts'
 import { type Discard, readEvent, type StreamEvent } from './stream-event.ts'
 
 /**
- * What became of a record: the outcomes of docs/events.md, 'discarding' for an operator's decision, and 'waiting' while the
+ * What became of a record: the outcomes of docs/journal.md, 'discarding' for an operator's decision, and 'waiting' while the
  * read models have not come to it.
  */
 export type SettledOutcome = EventOutcome | 'skipped' | 'discarding' | 'waiting'

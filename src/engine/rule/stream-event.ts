@@ -40,7 +40,7 @@ const recordKeyMax = 128
 const attributeMax = 64
 const timeMax = 40
 
-/** Undefined for a record to skip: not an event of a stream (docs/events.md), or not in the partition of its stream. */
+/** Undefined for a record to skip: not an event of a stream (docs/journal.md), or not in the partition of its stream. */
 export function readEvent<Event extends AnyEvent>(
   { log, definition: { events } }: Rules<unknown, Event>,
   partition: number,

@@ -1,5 +1,5 @@
 /**
- * What a record of the topic comes to: steps 1 to 5 of the rule for consumers in docs/events.md. It is pure and imports
+ * What a record of the journal comes to: steps 1 to 5 of the rule in docs/journal.md. It is pure and imports
  * nothing, so it can be copied as it is.
  */
 
@@ -109,7 +109,7 @@ const transitions: Readonly<Record<string, { order: Order['status']; pet: Pet['s
   'petstore.OrderCancelled.v1': { order: 'cancelled', pet: 'available', from: ['placed', 'approved'] },
 }
 
-/** A CloudEvent. What a program may write that does not keep to docs/events.md is `unknown`. */
+/** A CloudEvent. What a program may write that does not keep to docs/journal.md is `unknown`. */
 interface Event {
   readonly type: string
   readonly subject?: unknown
