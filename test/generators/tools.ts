@@ -90,6 +90,15 @@ export const mostUsed: readonly Tool[] = [
     needs: ['npm'],
     generate: '../node_modules/.bin/spectral lint --ruleset ruleset.yaml --fail-severity hint ../openapi.json',
   },
+  {
+    name: 'Spectral, spectral:asyncapi',
+    folder: 'spectral',
+    version: '6.16.3',
+    needs: ['npm'],
+    generate:
+      'curl -sSf -o asyncapi.json $PETSTORE_URL/asyncapi.json && ' +
+      '../node_modules/.bin/spectral lint --ruleset asyncapi.yaml --fail-severity hint asyncapi.json',
+  },
 ]
 
 const others: readonly Tool[] = [
