@@ -37,14 +37,16 @@ async function openRelease(definition: StreamDefinition, journal: readonly AnyRe
     })
     return applying
   }
+  let loads = 0
   const load: ReadModel['load'] = async (query, atLeast) => {
+    loads++
     await catchUp(applied + loading())
     if (atLeast?.positions.some(({ offset }) => offset >= applied)) {
       throw new ServiceError('read_model_behind', 'not yet')
     }
     return await projection.readModel.load(query)
   }
-  return { definition, catchUp, readModel: { load }, projection }
+  return { definition, catchUp, readModel: { load }, projection, loads: () => loads }
 }
 
 /** A journal, two releases that follow it, and what consumers have been told. */
@@ -110,7 +112,7 @@ export async function openPublishedWorld(loading: () => number = () => 0) {
     const streams = Map.groupBy(told, ({ stream }) => stream)
     return Object.fromEntries([...streams].map(([stream, of]) => [stream, of.map(({ value }) => value)]))
   }
-  return { journal, releases, turn, takeOver, finish, wanted, published, told: () => told.length }
+  return { journal, log, releases, turn, takeOver, finish, wanted, published, told: () => told.length }
 }
 
 function textOf(record: AnyRecord | undefined): string {
