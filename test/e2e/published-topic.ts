@@ -10,6 +10,14 @@ export function publishedOf(topic: Topic): Topic {
   return { ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.published` }
 }
 
+/** Resolves once a process has all lanes, and something is published in each. */
+export async function untilPublishing({ url }: { readonly url: string }): Promise<void> {
+  await vi.waitFor(async () => {
+    const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: { publishing?: unknown } }
+    expect(checks.publishing).toMatchObject({ status: 'up', publishers: [{ lanes: [0, 1, 2] }] })
+  }, patience)
+}
+
 type Told = Record<string, readonly object[]>
 
 /** The published events of each stream, as a `read_committed` consumer gets them. */
