@@ -21,7 +21,6 @@ import { startHere } from '../../lib/start-here.ts'
 import { temporaryFolder } from '../../lib/temporary-folder.ts'
 import { shared, whenDone } from '../../lib/when-done.ts'
 import { unseenBlocks } from '../commands/unseen-blocks.ts'
-import type { SeatId } from '../theatre/seats.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const exporter = new InMemorySpanExporter()
@@ -136,7 +135,7 @@ it('a failed append shows the error in its span', async () => {
     definition: theatre,
   })
   const request = { stream: '1', traceparent }
-  const seat = { id: 1 as SeatId, name: 'A12', rowId: 7, status: 'available' } as const
+  const seat = { id: 1, name: 'A12', rowId: 7, status: 'available' } as const
   const recorded = { event: { type: 'SeatAdded', seat } as const, version: 1, time: new Date(0).toISOString() }
   const before = new StreamState(theatre, '1', undefined)
   await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, recorded, before, 0)).rejects.toBe(

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCursor, writeCursor } from '../../../src/engine/http/values/tokens.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
-import { bookingStatuses, type Seat, type SeatId, seatDocument, seatStatuses } from '../theatre/seats.ts'
+import { bookingStatuses, type Seat, seatDocument, seatStatuses } from '../theatre/seats.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { openServer, TestServices, testServer } from './test-services.ts'
 
@@ -20,7 +20,7 @@ it('a valid NewSeat comes back as it was sent, from POST and from GET', async ()
       const rest = status === undefined ? '' : `,"status":"${status}"`
       const payload = `{"rowId":${rowId},"name":${JSON.stringify(name)}${rest}}`
       const created = await server.post('/v1/seats', payload)
-      const id = server.services.events.length as SeatId
+      const id = server.services.events.length
       expect(created.body).toBe(seatDocument({ id, name, rowId, status: status ?? 'available' }))
       expect((await server.get(`/v1/seats/${id}`)).body).toBe(created.body)
     }),

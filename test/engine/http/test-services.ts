@@ -16,7 +16,7 @@ import type { AtLeast } from '../../../src/engine/read-models/read-model.ts'
 import { rowsMark } from '../../../src/engine/read-models/row-place.ts'
 import { added, applyAll, firstBatch } from '../read-models/contract/samples.ts'
 import { openInMemory } from '../service-in-memory.ts'
-import type { NewSeat, SeatId } from '../theatre/seats.ts'
+import type { NewSeat } from '../theatre/seats.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 export const key = 'test-key'
@@ -35,7 +35,7 @@ export interface Served<New> {
 
 const seats: Served<NewSeat> = {
   definition: theatre,
-  added: (id, seat) => ({ type: 'SeatAdded', seat: { id: id as SeatId, ...seat } }),
+  added: (id, seat) => ({ type: 'SeatAdded', seat: { id, ...seat } }),
 }
 
 /** What a test says of them, and finds out. */

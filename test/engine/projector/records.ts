@@ -1,7 +1,7 @@
 import type { EventContext as OfStream } from '../../../src/engine/definition/event-codec.ts'
 import type { LogRecord, NewRecord, Offset } from '../../../src/engine/log/event-log.ts'
 import { eventRecord } from '../../lib/event-record.ts'
-import type { BookingEvent, BookingId, NewSeat, SeatId } from '../theatre/seats.ts'
+import type { BookingEvent, NewSeat } from '../theatre/seats.ts'
 import { encodeEvent, theatre } from '../theatre/theatre.ts'
 
 /** A record before it has its place in a log. */
@@ -35,7 +35,7 @@ const written = writtenBy(encodeEvent)
 
 export function seatAdded(seat: Partial<NewSeat> & { id: number }, over: Partial<EventContext> = {}): AnyRecord {
   const defaults: NewSeat = { name: `seat ${seat.id}`, rowId: 1, status: 'available' }
-  const complete = { ...defaults, ...seat, id: seat.id as SeatId }
+  const complete = { ...defaults, ...seat, id: seat.id }
   return written({ type: 'SeatAdded', seat: complete }, over)
 }
 
@@ -46,12 +46,12 @@ export function bookingEvent(
   version: number,
   over: Partial<EventContext> = {},
 ): AnyRecord {
-  const event = { type, seatId: seatId as SeatId, bookingId: bookingId as BookingId }
+  const event = { type, seatId, bookingId }
   return written(event, { version, ...over })
 }
 
 export function seatRemoved(seatId: number, over: Partial<EventContext> = {}): AnyRecord {
-  return written({ type: 'SeatRemoved', seatId: seatId as SeatId }, over)
+  return written({ type: 'SeatRemoved', seatId }, over)
 }
 
 export function discard(
