@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { expectError } from '../engine/http/test-services.ts'
-import { storeServer } from './store-services.ts'
+import { expectError, testServer } from '../engine/http/test-services.ts'
+import { petstore } from './petstore.ts'
 
-const server = storeServer()
+const server = testServer(petstore)
 const pet = '/v1/pets/1'
 const add = () => server.services.add({ name: 'Rex', categoryId: 7, status: 'available' })
 const patch = (body: string | object) => server.patch(pet, body)

@@ -37,7 +37,8 @@ it('following the links visits each seat of the filter once, in order, with any 
   await fc.assert(
     fc.asyncProperty(seats, limit, maybeStatus, async (seats, limit, filter) => {
       server.services.reset()
-      for (const [id, status] of seats) server.services.add({ name: 'A12', rowId: 1, status }, id)
+      for (const [id, status] of seats)
+        server.services.store({ collection: 'seats', id, json: `{"id":${id}}`, indexes: [`status:${status}`] })
       const expected = seats.filter(([, status]) => filter === undefined || status === filter)
       const pages = await followLinks(`/v1/seats?limit=${limit}${filter === undefined ? '' : `&status=${filter}`}`)
       expect(pages.flat()).toEqual(expected.map(([id]) => id))
@@ -67,10 +68,7 @@ it.each(['a&b=c', '"', '>; rel="help"', 'on hold', '100 %', '%26', '+', '#', 'é
   async (value) => {
     const filters = { 'kind of': Type.Enum([value, 'other'], { type: 'string' }) }
     const home = { ...theatre.home, filters }
-    const services = new TestServices({
-      definition: { ...theatre, home, resources: [home] },
-      added: () => expect.fail(),
-    })
+    const services = new TestServices({ ...theatre, home, resources: [home] })
     const { get, app } = await openServer(services)
     onTestFinished(() => app.close())
     for (const id of [1, 2, 3])
