@@ -1,6 +1,6 @@
 import type { EventContext as OfStream } from '../../../src/engine/definition/event-codec.ts'
 import type { LogRecord, NewRecord, Offset } from '../../../src/engine/log/event-log.ts'
-import { eventRecord } from '../../lib/event-record.ts'
+import { type EventAttributes, eventRecord } from '../../lib/event-record.ts'
 import type { BookingEvent, NewSeat } from '../theatre/seats.ts'
 import { encodeEvent, theatre } from '../theatre/theatre.ts'
 
@@ -19,6 +19,12 @@ export function logOf(records: readonly AnyRecord[], from: Offset = 0): LogRecor
 export function asText(records: readonly AnyRecord[]): NewRecord[] {
   const text = (bytes: Buffer | null) => bytes?.toString() ?? ''
   return records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} }))
+}
+
+/** The record of an event as any program writes one: with these attributes and no others. */
+export function foreignRecord(event: EventAttributes): AnyRecord {
+  const { key, value } = eventRecord(event)
+  return record(value, key)
 }
 
 export type EventContext = Omit<OfStream, 'stream'>
@@ -79,8 +85,7 @@ export function newerEvent(
   attributes: Record<string, unknown> = {},
 ): AnyRecord {
   const moved = { id: 'newer', type: 'theatre.SeatMoved.v1', source: '/v1/seats', subject: stream }
-  const { value } = eventRecord({ ...moved, streamversion, ...attributes })
-  return record(value, stream)
+  return foreignRecord({ ...moved, streamversion, ...attributes })
 }
 
 /** A key by an Idempotency-Key, as part of the context of an event. */
