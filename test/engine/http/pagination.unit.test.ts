@@ -5,6 +5,7 @@ import { readCursor, writeCursor } from '../../../src/engine/http/values/tokens.
 import { anyCharacter } from '../../lib/any-character.ts'
 import { bookingStatuses, type Seat, seatDocument, seatStatuses } from '../theatre/seats.ts'
 import { theatre } from '../theatre/theatre.ts'
+import { nextOf } from './contract/fixture.ts'
 import { openServer, TestServices, testServer } from './test-services.ts'
 
 const server = testServer()
@@ -100,10 +101,6 @@ async function followLinks(first: string): Promise<number[][]> {
     url = nextOf(response)
   }
   return pages
-}
-
-function nextOf({ headers: { link } }: Answer): string | undefined {
-  return link === undefined ? undefined : /^<([^>]+)>; rel="next"$/.exec(String(link))?.[1]
 }
 
 /** There is one page at least, and never an empty one behind a full one. */

@@ -102,5 +102,5 @@ function shownOf(resource: Definition['resources'][number], id: number) {
 
 /** The address of the next page. */
 export function nextOf({ headers: { link } }: Answer): string | undefined {
-  return /<([^>]+)>; rel="next"/.exec(String(link))?.[1]
+  return /^<([^>]+)>; rel="next"$/.exec(String(link ?? ''))?.[1]
 }
