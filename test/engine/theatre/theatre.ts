@@ -202,12 +202,9 @@ const shownSeat = ({ seat, isRemoved }: SeatState) => shown('seats', seat, isRem
 export const theatre = define(service.service) as unknown as Omit<Definition, keyof StreamDefinition> &
   StreamDefinition<SeatState | undefined, SeatCommand, SeatEvent>
 
-export function streamOf(event: SeatEvent): string {
-  return String(event.type === 'SeatAdded' ? event.seat.id : event.seatId)
-}
-
 export function encodeEvent(event: SeatEvent, context: Omit<EventContext, 'stream'>): NewRecord {
-  return theatre.events.encode(event, { stream: streamOf(event), ...context })
+  const stream = String(event.type === 'SeatAdded' ? event.seat.id : event.seatId)
+  return theatre.events.encode(event, { stream, ...context })
 }
 
 /** What is stored of a state besides the document of the seat. */
