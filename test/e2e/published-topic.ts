@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import type { TopicRecord } from '../brokers/topic-records.ts'
+import type { TopicRecord } from '../brokers/topics.ts'
 import type { Client } from './client.ts'
 import { readTopic, type Topic } from './topic.ts'
 
