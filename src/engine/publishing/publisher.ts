@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { messageOf } from '../lib/errors/errors.ts'
 import type { Warning } from '../lib/operating/warning.ts'
+import { abortOf } from '../lib/with-timeout.ts'
 import type { Offset } from '../log/event-log.ts'
 import type { LaneMembership, PublishedLog } from '../log/published-log.ts'
 import { type Lag, LagHistory } from '../projector/lag-meter.ts'
@@ -43,6 +44,8 @@ export interface PublisherState {
 
 const tickMs = 1000
 const prepareAgainMs = 5000
+/** How often the topics are looked at for what could be wrong with them. */
+const lookAgainMs = 60_000
 /** A process takes part once its read models are so near the end of the log, and no longer when they are so far from it. */
 const joinsWithinSeconds = 5
 const leavesBehindSeconds = 60
@@ -101,8 +104,8 @@ export class Publisher {
       if (!this.#isNear()) await this.#pause(tickMs)
       else {
         try {
-          const lanes = await published.prepare()
-          if (!signal.aborted) await this.#takePart(lanes)
+          const lanes = await Promise.race([published.prepare(), abortOf(signal)])
+          if (lanes !== undefined) await this.#takePart(lanes)
         } catch (error) {
           this.#failed(error)
           await this.#pause(prepareAgainMs)
@@ -117,9 +120,12 @@ export class Publisher {
     this.#failure = undefined
     const membership = published.join(lanes, (assigned) => this.#assign(assigned, lanes, membership))
     this.#membership = membership
-    while (!signal.aborted && !this.#isFarBehind()) {
+    for (let preparedMs = performance.now(); !signal.aborted && !this.#isFarBehind(); ) {
       this.#measure()
       await this.#pause(tickMs)
+      if (performance.now() - preparedMs < lookAgainMs) continue
+      preparedMs = performance.now()
+      await Promise.race([published.prepare(), abortOf(signal)]).catch(() => {}) // its lanes say what is wrong
     }
     if (!signal.aborted) this.#failed(new Error('The read models are too far behind the log.'))
     this.#assign([], lanes, membership)

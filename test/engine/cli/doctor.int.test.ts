@@ -4,9 +4,10 @@ import { checkRedis } from '../../../src/engine/read-models/redis/check-redis.ts
 import { startRedis } from '../../brokers/brokers.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from '../../brokers/describe.ts'
 import { freePort } from '../../brokers/ready.ts'
+import { asAdmin, createTopics } from '../../brokers/topics.ts'
 import { apiKey } from '../../e2e/client.ts'
 import { brokerEnvironment } from '../../e2e/service.ts'
-import { createTopics, topic, withAdmin } from '../log/kafka/kafka-fixture.ts'
+import { topic } from '../log/kafka/kafka-fixture.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
@@ -17,7 +18,7 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     const detail = expect.stringContaining('the first start makes it')
     expect(findings).toContainEqual({ what: `topic ${environment.KAFKA_TOPIC}`, state: 'ok', detail })
     expect(findings).toContainEqual({ what: 'clock', state: 'ok', detail: 'agrees with that of Redis' })
-    const topics = await withAdmin(brokers.kafkaBrokers, (admin) => admin.listTopics())
+    const topics = await asAdmin(brokers.kafkaBrokers, (admin) => admin.listTopics())
     expect(topics).not.toContain(environment.KAFKA_TOPIC)
   })
 
