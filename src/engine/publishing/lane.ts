@@ -75,8 +75,8 @@ export class Lane {
   }
 
   /** Why it does not publish; undefined while it does. */
-  get failure(): string | undefined {
-    return this.#failure === undefined ? undefined : messageOf(this.#failure)
+  get failure(): unknown {
+    return this.#failure
   }
 
   /** More may have been applied. */
@@ -191,7 +191,7 @@ export class Lane {
 
   /** One line for each reason, however often it is met. */
   #failed(error: unknown): void {
-    const isKnown = this.failure === messageOf(error)
+    const isKnown = this.#failure !== undefined && messageOf(this.#failure) === messageOf(error)
     this.#failure = error
     const { logger, lane, published } = this.#options
     if (isKnown) return
