@@ -17,3 +17,11 @@ export async function withTimeout<T>(
     clearTimeout(timer)
   }
 }
+
+/** Resolves once the signal is aborted. */
+export function abortOf(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (signal.aborted) resolve()
+  else signal.addEventListener('abort', () => resolve(), { once: true })
+  return promise
+}

@@ -31,6 +31,16 @@ export interface PartitionTurn {
   readonly places: ReadonlyMap<string, Offset | undefined>
 }
 
+/** The memory once the turn is committed. */
+export function after(memory: PartitionMemory, { progress, places }: PartitionTurn): PartitionMemory {
+  const waiting = new Map(memory.waiting)
+  for (const [stream, place] of places) {
+    if (place === undefined) waiting.delete(stream)
+    else waiting.set(stream, place)
+  }
+  return { ...progress, waiting }
+}
+
 /** Nothing can be published there until an operator has seen to it. The message says what was found and what to do. */
 export class StandsStill extends Error {
   override readonly name = 'StandsStill'

@@ -16,13 +16,15 @@ const waitMs = 250
 
 /**
  * What the read models say of streams of a partition during one turn. The version of a stream and what is parked of it
- * come from its first load: a later one would know of a discard that the turn has not come to.
+ * come from its first load: a later one would know of a discard that the turn has not come to. The turn passes no record
+ * that its very first load did not prove: a stream loaded before would not know of a discard that the turn has come to.
  */
 export class KnownStreams {
   readonly #readModel: Pick<ReadModel, 'load'>
   readonly #partition: number
   readonly #known = new Map<StreamId, KnownStream>()
   #proved: Offset
+  #isProved = false
 
   /** Each load proves at least what is before `proved`. */
   constructor(readModel: Pick<ReadModel, 'load'>, partition: number, proved: Offset) {
@@ -31,9 +33,9 @@ export class KnownStreams {
     this.#proved = proved
   }
 
-  /** How far the read models are: each load proves at least that from now on. */
+  /** How far the read models were with the first load, which this is if there was none: each later one proves that too. */
   async prove(stream: StreamId): Promise<Offset> {
-    await this.#load(stream, [])
+    if (!this.#isProved) await this.#load(stream, [])
     return this.#proved
   }
 
@@ -66,7 +68,8 @@ export class KnownStreams {
       { positions, wait: { timeoutMs: waitMs } },
     )
     const checkpoint = reached.find((each) => each.has(this.#partition))?.get(this.#partition)
-    this.#proved = Math.max(this.#proved, checkpoint?.next ?? 0)
+    if (!this.#isProved) this.#proved = Math.max(this.#proved, checkpoint?.next ?? 0)
+    this.#isProved = true
     const known = before ?? { version: row?.version ?? 0, parked: parked?.first, entries: new Map() }
     for (const [version, entry] of entries) if (version <= known.version) known.entries.set(version, entry)
     this.#known.set(stream, known)

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { messageOf, ServiceError } from '../lib/errors/errors.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
+import { abortOf, withTimeout } from '../lib/with-timeout.ts'
 import type { Offset } from '../log/event-log.ts'
 import {
+  after,
   type LaneMembership,
   nothingTold,
   type OwnedLane,
@@ -75,8 +76,13 @@ export class Lane {
   }
 
   /** Why it does not publish; undefined while it does. */
-  get failure(): unknown {
-    return this.#failure
+  get failure(): string | undefined {
+    return this.#failure === undefined ? undefined : messageOf(this.#failure)
+  }
+
+  /** The same, if an operator has to see to it. */
+  get still(): StandsStill | undefined {
+    return this.#failure instanceof StandsStill ? this.#failure : undefined
   }
 
   /** More may have been applied. */
@@ -84,12 +90,11 @@ export class Lane {
     this.#wake()
   }
 
-  /** Finishes the transaction in hand, if that takes no more than a moment. */
+  /** Finishes the transaction in hand, if that takes no more than a moment. Whatever is under way then publishes nothing. */
   async close(): Promise<void> {
     this.#ended.abort()
     this.#wake()
     await withTimeout(closeLimitMs, this.#running).catch(() => this.#owned?.close())
-    await this.#running
   }
 
   async #run(): Promise<void> {
@@ -109,7 +114,7 @@ export class Lane {
       const pauseMs = this.#failure instanceof StandsStill ? stillMs : retryMs
       await delay(pauseMs, undefined, { signal }).catch(() => {})
       // Without it two processes that wake up would fence each other until both know who has the lane.
-      if (!signal.aborted) await Promise.race([group.heartbeat(), aborted(signal)])
+      if (!signal.aborted) await Promise.race([group.heartbeat(), abortOf(signal)])
     }
   }
 
@@ -169,12 +174,7 @@ export class Lane {
     this.#states = this.#states.map((state) => {
       const each = byPartition.get(state.partition)
       if (each === undefined) return state
-      const waiting = new Map(state.memory.waiting)
-      for (const [stream, place] of each.turn.places) {
-        if (place === undefined) waiting.delete(stream)
-        else waiting.set(stream, place)
-      }
-      return { partition: state.partition, memory: { ...each.turn.progress, waiting }, due: each.due }
+      return { partition: state.partition, memory: after(state.memory, each.turn), due: each.due }
     })
   }
 
@@ -191,7 +191,7 @@ export class Lane {
 
   /** One line for each reason, however often it is met. */
   #failed(error: unknown): void {
-    const isKnown = this.#failure !== undefined && messageOf(this.#failure) === messageOf(error)
+    const isKnown = this.failure === messageOf(error)
     this.#failure = error
     const { logger, lane, published } = this.#options
     if (isKnown) return
@@ -204,10 +204,4 @@ export class Lane {
     if (this.#failure !== undefined) logger.info({ publisher: published.publisher, lane }, 'publishing goes on')
     this.#failure = undefined
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  signal.addEventListener('abort', () => resolve(), { once: true })
-  return promise
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { messageOf } from '../lib/errors/errors.ts'
 import type { Warning } from '../lib/operating/warning.ts'
+import { abortOf } from '../lib/with-timeout.ts'
 import type { Offset } from '../log/event-log.ts'
 import { type LaneMembership, type PublishedLog, StandsStill } from '../log/published-log.ts'
 import { type Lag, LagHistory } from '../projector/lag-meter.ts'
@@ -9,7 +10,7 @@ import { Lane } from './lane.ts'
 import type { TurnOptions } from './turn.ts'
 
 export interface PublisherOptions extends TurnOptions {
-  readonly published: PublishedLog
+  readonly published: Omit<PublishedLog, 'inspect'>
   /** How far the read models of this process are behind the log. */
   readonly lag: () => Lag
   readonly logger: Logger
@@ -43,6 +44,8 @@ export interface PublisherState {
 
 const tickMs = 1000
 const prepareAgainMs = 5000
+/** How often the topics are looked at for what could be wrong with them. */
+const lookAgainMs = 60_000
 /** A process takes part once its read models are so near the end of the log, and no longer when they are so far from it. */
 const joinsWithinSeconds = 5
 const leavesBehindSeconds = 60
@@ -69,7 +72,7 @@ export class Publisher {
     const { published } = this.#options
     const failure = this.#failure ?? this.#membership?.failure
     const lanes = this.#lanes.map((lane) => ({
-      ...{ lane: lane.lane, failure: toldOf(lane.failure) },
+      ...{ lane: lane.lane, failure: lane.failure },
       partitions: lane.progress.map(({ partition, next, waiting }) => ({
         ...{ partition, waiting, seconds: this.#seconds.get(partition) ?? 0 },
         events: Math.max(0, (endsIn(this.#options.lag()).get(partition) ?? next) - next),
@@ -79,7 +82,7 @@ export class Publisher {
       publisher: published.publisher,
       failure: toldOf(failure),
       lanes,
-      warnings: [...published.warnings, ...standingStill([failure, ...this.#lanes.map((lane) => lane.failure)])],
+      warnings: [...published.warnings, ...standingStill([failure, ...this.#lanes.map((lane) => lane.still)])],
     }
   }
 
@@ -102,8 +105,8 @@ export class Publisher {
       if (!this.#isNear()) await this.#pause(tickMs)
       else {
         try {
-          const lanes = await published.prepare()
-          if (!signal.aborted) await this.#takePart(lanes)
+          const lanes = await Promise.race([published.prepare(), abortOf(signal)])
+          if (lanes !== undefined) await this.#takePart(lanes)
         } catch (error) {
           this.#failed(error)
           await this.#pause(prepareAgainMs)
@@ -118,9 +121,12 @@ export class Publisher {
     this.#failure = undefined
     const membership = published.join(lanes, (assigned) => this.#assign(assigned, lanes, membership))
     this.#membership = membership
-    while (!signal.aborted && !this.#isFarBehind()) {
+    for (let preparedMs = performance.now(); !signal.aborted && !this.#isFarBehind(); ) {
       this.#measure()
       await this.#pause(tickMs)
+      if (performance.now() - preparedMs < lookAgainMs) continue
+      preparedMs = performance.now()
+      await Promise.race([published.prepare(), abortOf(signal)]).catch(() => {}) // its lanes say what is wrong
     }
     if (!signal.aborted) this.#failed(new Error('The read models are too far behind the log.'))
     this.#assign([], lanes, membership)

@@ -14,6 +14,8 @@ import { KnownStreams } from './known-streams.ts'
 export interface TurnOptions extends Rules {
   readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitionFor' | 'partitions'>
   readonly readModel: Pick<ReadModel, 'load'>
+  /** Records of the journal and entries of streams that a turn passes at most; by default 1,000. */
+  readonly steps?: number
 }
 
 /** A turn that nobody has committed yet, and the streams that are to be looked at behind it. */
@@ -22,8 +24,8 @@ export interface TakenTurn {
   readonly due: ReadonlySet<StreamId>
 }
 
-/** Records of the journal and entries of streams that one turn of a partition passes, and bytes that it tells. */
-export const stepsMax = 1000
+const stepsMax = 1000
+/** Bytes that one turn tells: less than the largest batch that brokers take by default. */
 const bytesMax = 512 * 1024
 /** Streams looked at together. */
 const dueAtOnce = 100
@@ -42,7 +44,7 @@ export async function takeTurn(
 ): Promise<TakenTurn> {
   const turn = new Turn(options, partition, memory, due)
   await turn.releaseDue()
-  if (turn.hasRoom) await turn.pass()
+  if (!turn.isFull) await turn.pass()
   return turn.taken
 }
 
@@ -54,6 +56,7 @@ class Turn {
   readonly #due: Set<StreamId>
   readonly #places = new Map<StreamId, Offset | undefined>()
   readonly #records: NewRecord[] = []
+  readonly #stepsMax: number
   #next: Offset
   /** The last record passed. */
   #last: LogRecord | undefined
@@ -67,11 +70,12 @@ class Turn {
     this.#memory = memory
     this.#due = new Set(due)
     this.#next = memory.next
+    this.#stepsMax = options.steps ?? stepsMax
     this.#streams = new KnownStreams(options.readModel, partition, memory.next)
   }
 
-  get hasRoom(): boolean {
-    return !this.#isFull && this.#due.size === 0
+  get isFull(): boolean {
+    return this.#isFull
   }
 
   get taken(): TakenTurn {
@@ -88,6 +92,7 @@ class Turn {
   async releaseDue(): Promise<void> {
     while (this.#due.size > 0 && !this.#isFull) {
       const streams = [...this.#due].slice(0, dueAtOnce)
+      await this.#streams.prove(streams[0] ?? '')
       await Promise.all(streams.map((stream) => this.#streams.find(stream, [])))
       for (const stream of streams) if (!this.#isFull) await this.#release(stream)
     }
@@ -97,7 +102,7 @@ class Turn {
   async pass(): Promise<void> {
     const { log } = this.#options
     const { last, next: position } = this.#memory
-    const read = await log.read(this.#partition, last?.offset ?? position, stepsMax)
+    const read = await log.read(this.#partition, last?.offset ?? position, this.#stepsMax + 1)
     if (last !== null && !isSameRecord(read.records[0], last)) throw await lostEnd(log, this.#partition, last.offset)
     const records = read.records.filter(({ offset }) => offset >= position)
     const events = records.map((record) => readEvent(this.#options, this.#partition, record))
@@ -109,8 +114,7 @@ class Turn {
       if (event !== undefined) await this.#passEvent(event, record)
       this.#last = record
       this.#next = record.offset + 1
-      if (this.#due.size > 0) await this.releaseDue()
-      if (!this.hasRoom) return
+      await this.releaseDue()
     }
     this.#next = Math.max(this.#next, end)
   }
@@ -223,7 +227,7 @@ class Turn {
   /** Whether the turn has room for one more, of which this record may be told. */
   #hasStep(record: LogRecord | undefined): boolean {
     const bytes = record?.value?.length ?? 0
-    const isFull = this.#steps >= stepsMax || (this.#steps > 0 && this.#bytes + bytes > bytesMax)
+    const isFull = this.#steps >= this.#stepsMax || (this.#steps > 0 && this.#bytes + bytes > bytesMax)
     if (isFull) this.#isFull = true
     else {
       this.#steps++
