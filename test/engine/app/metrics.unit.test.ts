@@ -112,6 +112,7 @@ describe('metrics', () => {
       {
         ...{ publisher: 'events', failure: undefined },
         lanes: [
+          { lane: 0, failure: undefined, partitions: [] },
           { lane: 1, failure: undefined, partitions: [behind] },
           { lane: 2, failure: 'of another log', partitions: [] },
         ],
@@ -127,7 +128,7 @@ describe('metrics', () => {
       'theatre_published_lag_events{publisher="events",partition="4"} 12',
       'theatre_published_lag_seconds{publisher="events",partition="4"} 3.5',
       'theatre_published_waiting_streams{publisher="events",partition="4"} 2',
-      'theatre_published_lanes{publisher="events",state="publishing"} 1',
+      'theatre_published_lanes{publisher="events",state="publishing"} 2',
       'theatre_published_lanes{publisher="events",state="still"} 1',
     ])
     expect(await published([])).toEqual([])
