@@ -1,9 +1,10 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { asAdmin, produce, readTopic } from '../e2e/topic.ts'
+import { produce, readTopic } from '../e2e/topic.ts'
 import { type KafkaBroker, type RedisServer, startKafka, startRedis } from './brokers.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from './describe.ts'
 import { kafkaAnswers, redisAnswers } from './ready.ts'
+import { asAdmin } from './topics.ts'
 
 describeWithBrokers('the shared brokers', ({ kafkaBrokers, redisUrl }) => {
   it('answer in every test file, from the place the run announced', async () => {

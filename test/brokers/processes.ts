@@ -1,10 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Controllable, KafkaBroker, KafkaOptions, RedisOptions, RedisServer } from './brokers.ts'
+import { type Program, runProgram } from './program.ts'
 import { freePort, kafkaAnswers, redisAnswers, startMs, threadsOf, until, untilStopped } from './ready.ts'
 import { jarsFolder, kafkaEnvironment, kafkaImageFolder, redisTestArgs } from './settings.ts'
 
@@ -57,25 +57,23 @@ interface Definition {
 }
 
 async function run(definition: Definition): Promise<Controllable> {
-  let child = await started(definition)
-  const gone = async (signal: NodeJS.Signals) => {
-    child.ref() // or this process may end before the folder is removed
-    send(child, 'SIGCONT')
-    send(child, signal)
-    if (!ended(child)) await once(child, 'exit')
+  let program = await started(definition)
+  const gone = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    program.signal('SIGCONT')
+    await program.end(signal)
   }
   return {
     kill: () => gone('SIGKILL'),
     stop: () => gone('SIGTERM'),
     start: async () => {
-      child = await started(definition)
+      program = await started(definition)
     },
     pause: async () => {
-      send(child, 'SIGSTOP')
+      program.signal('SIGSTOP')
       if (process.platform !== 'linux') return // nothing tells of threads
-      await untilStopped(async () => (await promisify(execFile)('sh', ['-c', threadsOf(child.pid)])).stdout)
+      await untilStopped(async () => (await promisify(execFile)('sh', ['-c', threadsOf(program.pid)])).stdout)
     },
-    resume: async () => send(child, 'SIGCONT'),
+    resume: async () => void program.signal('SIGCONT'),
     remove: async () => {
       await gone('SIGKILL')
       rmSync(definition.folder, { recursive: true, force: true })
@@ -83,51 +81,20 @@ async function run(definition: Definition): Promise<Controllable> {
   }
 }
 
-async function started({ command, args, env, folder, answers }: Definition): Promise<ChildProcess> {
+/** A clean environment: KAFKA_* variables meant for the service would become properties of the broker. */
+async function started({ command, args, env, folder, answers }: Definition): Promise<Program> {
   mkdirSync(folder, { recursive: true })
   const logFile = join(folder, 'log')
   const log = openSync(logFile, 'w')
-  // A clean environment: KAFKA_* variables meant for the service would become properties of the broker.
-  // A group of its own: Ctrl-C in the terminal reaches the test alone, which then ends its brokers in order.
-  const child = spawn(command, args, {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, JAVA_HOME: process.env.JAVA_HOME, ...env },
-    cwd: folder,
-    detached: true,
-    stdio: ['ignore', log, log],
-  })
+  const { HOME = '', JAVA_HOME } = process.env
+  const environment = { HOME, ...(JAVA_HOME && { JAVA_HOME }), ...env }
+  const options = { detached: true, isAwaited: false, folder, output: log, errors: log }
+  const program = runProgram([command, ...args], environment, options)
   closeSync(log)
-  let failure: Error | undefined
-  child.once('error', (error) => {
-    failure = error
-  })
-  child.unref()
-  endWithThisProcess(child)
   await until(`${command} answers`, startMs, async () => {
-    if (failure) throw failure
-    if (ended(child)) throw new Error(`${command} ended: ${readFileSync(logFile, 'utf8').slice(-4000)}`)
-    return await answers()
+    if (program.running()) return await answers()
+    await program.ended
+    throw new Error(`${command} ended: ${readFileSync(logFile, 'utf8').slice(-4000)}`)
   })
-  return child
-}
-
-/**
- * Ends the child however this process ends, kill -9 included: the guard's standard input closes with this process. The
- * child is a group of its own, unless something else ends it.
- */
-export function endWithThisProcess(child: ChildProcess, end = `kill -9 -${child.pid}`): void {
-  if (child.pid === undefined) return
-  const guard = spawn('sh', ['-c', `read _; ${end}`], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  guard.unref()
-  child.once('exit', () => guard.kill('SIGKILL'))
-}
-
-function send(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid !== undefined && !ended(child)) process.kill(-child.pid, signal)
-}
-
-function ended(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null
+  return program
 }

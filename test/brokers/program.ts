@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { endWithThisProcess } from './processes.ts'
 import { until } from './ready.ts'
 
 const listeningMs = 60_000
@@ -27,8 +26,12 @@ export interface Program {
 }
 
 export interface ProgramOptions {
-  /** Ctrl-C in the terminal does not reach it. */
+  /** A group of its own: Ctrl-C in the terminal reaches this process alone, which then ends it in order. */
   readonly detached?: boolean
+  /** Whether this process goes on for as long as it runs. */
+  readonly isAwaited?: boolean
+  /** Where it runs. */
+  readonly folder?: string
   readonly output?: Target
   readonly errors?: Target
 }
@@ -37,12 +40,14 @@ export interface ProgramOptions {
 export function runProgram(
   [command = '', ...args]: readonly string[],
   environment: Environment,
-  { detached = false, output = 'kept', errors = 'kept' }: ProgramOptions = {},
+  { detached = false, isAwaited = true, folder, output = 'kept', errors = 'kept' }: ProgramOptions = {},
 ): Program {
   const { PATH } = process.env
   const targets = [output, errors]
   const [stdout, stderr] = targets.map((target) => (typeof target === 'number' ? target : 'pipe'))
-  const child = spawn(command, args, { env: { PATH, ...environment }, stdio: ['ignore', stdout, stderr], detached })
+  const options = { env: { PATH, ...environment }, cwd: folder, detached }
+  const child = spawn(command, args, { ...options, stdio: ['ignore', stdout, stderr] })
+  if (!isAwaited) child.unref()
   // A killed run of tests leaves no service behind.
   endWithThisProcess(child, detached ? undefined : `kill -CONT ${child.pid}; kill ${child.pid}`)
   const [said, told] = [child.stdout, child.stderr].map((stream, index) => {
@@ -51,16 +56,29 @@ export function runProgram(
     if (targets[index] === 'kept') stream?.on('data', (chunk: Buffer) => chunks.push(chunk))
     return () => Buffer.concat(chunks).toString()
   }) as [() => string, () => string]
-  const running = () => child.exitCode === null && child.signalCode === null
+  const running = () => child.pid !== undefined && child.exitCode === null && child.signalCode === null
   // What nobody reads is never closed.
   const isRead = !targets.includes('unread')
   const ended = once(child, isRead ? 'close' : 'exit').then(() => child.exitCode ?? child.signalCode)
-  const signal = (name: NodeJS.Signals) => running() && child.kill(name)
+  const signal = (name: NodeJS.Signals) =>
+    running() && (detached ? process.kill(-Number(child.pid), name) : child.kill(name))
   function end(name: 'SIGTERM' | 'SIGKILL') {
+    child.ref() // or this process may end before
     signal(name)
     return ended
   }
   return { pid: child.pid as number, output: said, errors: told, running, ended, signal, end }
+}
+
+/**
+ * Ends the child however this process ends, kill -9 included: the guard's standard input closes with this process. The
+ * child is a group of its own, unless something else ends it.
+ */
+function endWithThisProcess(child: ChildProcess, end = `kill -9 -${child.pid}`): void {
+  if (child.pid === undefined) return
+  const guard = spawn('sh', ['-c', `read _; ${end}`], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+  guard.unref()
+  child.once('exit', () => guard.kill('SIGKILL'))
 }
 
 /** How a program ended, and all that it wrote. */

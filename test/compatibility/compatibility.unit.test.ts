@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { openApp } from '../engine/http/test-services.ts'
-import { eventSchemas, schemaOf } from '../store/petstore.ts'
-import { storeServices } from '../store/store-services.ts'
+import { openApp, TestServices } from '../engine/http/test-services.ts'
+import { eventSchemas, petstore, schemaOf } from '../store/petstore.ts'
 import { findOpenApiBreaks, readDocument } from './openapi.ts'
 import { breaksForReaders, breaksForWriters, type Schema } from './schemas.ts'
 
@@ -14,7 +13,7 @@ const folder = new URL('./published/', import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, folder), 'utf8')
 const events = readdirSync(folder).flatMap((name) => (name.endsWith('.schema.json') ? [name] : []))
 
-const app = await openApp(storeServices())
+const app = await openApp(new TestServices(petstore))
 const openApi = (await app.inject('/openapi.json')).body
 await app.close()
 

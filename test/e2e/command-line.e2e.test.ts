@@ -98,9 +98,8 @@ describeWithBrokers('the command line, with brokers out of reach,', (brokers) =>
 
 /** In the live read models, as nothing but a fault of a disk or a bug could. */
 function loseOneDocument(folder: string): void {
-  const db = new DatabaseSync(join(folder, 'read-models.db'))
+  using db = new DatabaseSync(join(folder, 'read-models.db'))
   const generation = "SELECT key FROM generation WHERE state = 'active'"
   const [active] = db.prepare(`SELECT key FROM collection WHERE name = 'pets' AND generation IN (${generation})`).all()
   db.exec(`DELETE FROM collection_${active?.key} WHERE rowid IN (SELECT rowid FROM collection_${active?.key} LIMIT 1)`)
-  db.close()
 }

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import type { NewMessage } from '../brokers/topics.ts'
 import { Client, createMany, untilServed } from './client.ts'
 import { brokerEnvironment, expectVerified, petstoreJson, startService } from './service.ts'
-import { type NewMessage, petCreated, produce, storedCount } from './topic.ts'
+import { petCreated, produce, storedCount } from './topic.ts'
 
 const large = 'x'.repeat(900 * 1024)
 const partitions = [0, 1, 2, 3, 4, 5]

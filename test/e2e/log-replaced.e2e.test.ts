@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { deleteTopics } from '../brokers/topics.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { byId, Client, codeOf, createMany, type Pet, untilServed } from './client.ts'
 import { cutEmbeddedLog } from './embedded-log.ts'
@@ -14,17 +15,7 @@ import {
   startService,
 } from './service.ts'
 import { openActiveKeys } from './stored-state.ts'
-import {
-  createTopic,
-  deleteTopics,
-  idBlocksOf,
-  petCreated,
-  produce,
-  readPets,
-  readTopic,
-  storedCount,
-  type Topic,
-} from './topic.ts'
+import { createTopic, idBlocksOf, petCreated, produce, readPets, readTopic, storedCount, type Topic } from './topic.ts'
 
 /** The pets are those of the log, which are these, and everything in the read models is what the log says. */
 async function expectLogServed(environment: Environment & Topic, client: Client, pets: readonly Pet[]): Promise<void> {

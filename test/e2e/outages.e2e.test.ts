@@ -18,6 +18,7 @@ import {
   untilServed,
 } from './client.ts'
 import { Load } from './load.ts'
+import { untilPublishing } from './published-topic.ts'
 import { brokerEnvironment, expectVerified, startRoles, startService } from './service.ts'
 import { storedCount } from './topic.ts'
 
@@ -153,6 +154,7 @@ describeWithOwnBrokers('while a part of the service is away', () => {
       const load = new Load([client], clients)
       const port = Number(kafka.brokers.split(':')[1])
       await load.until(500)
+      await untilPublishing(service) // it has connections of its own
       const before = { memory: processState(service.pid).memoryMiB, sockets: socketsTo(service.pid, port) }
       expect(before.sockets).toBeGreaterThan(0)
       await kafka.pause()

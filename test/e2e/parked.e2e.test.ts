@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { metric } from '../lib/http-client.ts'
 import { shared } from '../lib/when-done.ts'
-import { Client, codeOf, createMany, keyed, type Pet } from './client.ts'
+import { Client, codeOf, createMany, type Pet } from './client.ts'
 import {
   brokerEnvironment,
   expectVerified,
@@ -23,27 +23,6 @@ describeWithBrokers('events that cannot be applied', (brokers) => {
     const environment = brokerEnvironment(brokers)
     const service = await startService(environment)
     return { environment, service, client: new Client(service) }
-  })
-
-  it('a POST whose id another producer has taken gets another one', async () => {
-    const { environment, client } = started()
-    const taken = Array.from(
-      { length: 30 },
-      (_, i): Pet => ({ id: i + 1, name: `taken ${i}`, categoryId: 1, status: 'sold' }),
-    )
-    const events = taken.map((pet) => petCreated({ eventId: `taken ${pet.id}`, pet }))
-    await produce(environment, events)
-    await vi.waitFor(async () => expect(await client.list()).toEqual(taken), patience)
-    const late = await client.post({ name: 'late', categoryId: 1 }, keyed('late'))
-    const again = await client.post({ name: 'late', categoryId: 1 }, keyed('late'))
-    const plain = await client.post({ name: 'plain', categoryId: 1 }, { prefer: 'wait=10' })
-    for (const { status, body, text } of [late, plain]) {
-      expect(status, text).toBe(201)
-      expect((body as Pet).id).toBeGreaterThan(taken.length)
-    }
-    expect(again.body).toEqual(late.body)
-    await vi.waitFor(async () => expect(await client.list()).toHaveLength(taken.length + 2), patience)
-    expect(await client.list({ status: 'sold' })).toEqual(taken)
   })
 
   it('are parked, looked at, and discarded; then what waited behind them is applied', async () => {

@@ -1,11 +1,12 @@
 import { expect, it, vi } from 'vitest'
 import type { DescribedPublisher } from '../../src/engine/operations/published.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { deleteTopics } from '../brokers/topics.ts'
 import { Client, createMany } from './client.ts'
 import { untilWarned } from './published-state.ts'
 import { expectPublished, publishedOf } from './published-topic.ts'
 import { brokerEnvironment, petstore, petstoreJson, startService } from './service.ts'
-import { deleteTopics, produce, readTopic } from './topic.ts'
+import { produce, readTopic } from './topic.ts'
 
 const patience = { timeout: 60_000, interval: 500 }
 

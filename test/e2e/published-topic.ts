@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import type { TopicRecord } from '../brokers/topic-records.ts'
+import type { TopicRecord } from '../brokers/topics.ts'
 import type { Client } from './client.ts'
 import { readTopic, type Topic } from './topic.ts'
 
@@ -8,6 +8,14 @@ const patience = { timeout: 60_000, interval: 250 }
 /** The topic of the published events. */
 export function publishedOf(topic: Topic): Topic {
   return { ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.published` }
+}
+
+/** Resolves once a process has all lanes, and something is published in each. */
+export async function untilPublishing({ url }: { readonly url: string }): Promise<void> {
+  await vi.waitFor(async () => {
+    const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: { publishing?: unknown } }
+    expect(checks.publishing).toMatchObject({ status: 'up', publishers: [{ lanes: [0, 1, 2] }] })
+  }, patience)
 }
 
 type Told = Record<string, readonly object[]>

@@ -1,13 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
 import { blockSize, idsOf } from '../../src/engine/commands/id-blocks.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { deleteTopics } from '../brokers/topics.ts'
 import { numbers } from '../engine/read-models/contract/values.ts'
 import { metric } from '../lib/http-client.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { type Answer, Client, inParallel, keyed, outcomeOf, type Pet } from './client.ts'
 import { appendToLog, forgetBlock, inThousands } from './embedded-log.ts'
 import { brokerEnvironment, type Environment, type ServiceProcess, startService } from './service.ts'
-import { createTopic, deleteTopics, idBlocksOf, petCreated, produce, readTopic } from './topic.ts'
+import { createTopic, idBlocksOf, petCreated, produce, readTopic } from './topic.ts'
 
 type ForeignRecord = ReturnType<typeof petCreated>
 

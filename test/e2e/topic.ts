@@ -1,27 +1,22 @@
-import kafkajs from 'kafkajs'
-import { expect, vi } from 'vitest'
-import { askKafka, kafkaClient } from '../brokers/ready.ts'
-import { recordsOf, type TopicRecord } from '../brokers/topic-records.ts'
+import type { CompressionTypes } from 'kafkajs'
+import {
+  asAdmin,
+  createTopics,
+  type NewMessage,
+  patientKafka,
+  produceTo,
+  recordsOf,
+  type TopicRecord,
+} from '../brokers/topics.ts'
 import { isCreation } from '../judge/identities.ts'
 import { eventRecord } from '../lib/event-record.ts'
 import { ReferenceConsumer } from '../store/reference-consumer.ts'
 import { byId, type Order, type Pet } from './client.ts'
 
-const patience = { timeout: 60_000, interval: 50 }
-
 /** The variables of a service that locate its events. */
 export interface Topic {
   readonly KAFKA_BROKERS: string
   readonly KAFKA_TOPIC: string
-}
-
-/** For as long as a broker may take to be there. */
-export function patientKafka(brokers: string): kafkajs.Kafka {
-  return kafkaClient(brokers, { retry: { retries: 20 } })
-}
-
-export function asAdmin<T>(brokers: string, work: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
-  return askKafka(patientKafka(brokers), work)
 }
 
 export function readTopic({ KAFKA_BROKERS, KAFKA_TOPIC }: Topic): Promise<TopicRecord[]> {
@@ -65,46 +60,19 @@ export function petCreated({ eventId, pet, streamversion, typeVersion = 1 }: New
   return eventRecord({ id: eventId, type, source: '/v1/pets', subject, streamversion, data: pet })
 }
 
-export interface NewMessage {
-  /** Chosen by the key where there is none. */
-  readonly partition?: number
-  readonly key?: string | Buffer | null
-  readonly value: string | Buffer | null
-}
-
 /** Writes to the topic as another program may. */
-export async function produce(
-  { KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic,
+export function produce(
+  { KAFKA_BROKERS, KAFKA_TOPIC }: Topic,
   messages: readonly NewMessage[],
-  compression: kafkajs.CompressionTypes = kafkajs.CompressionTypes.None,
-) {
-  const { DefaultPartitioner: createPartitioner } = kafkajs.Partitioners
-  const producer = patientKafka(KAFKA_BROKERS).producer({ createPartitioner })
-  await producer.connect()
-  // One request each where they are large: together they might be more than a broker takes.
-  const size = messages.some(({ value }) => (value?.length ?? 0) > 1000) ? 1 : messages.length
-  for (let at = 0; at < messages.length; at += size) {
-    await producer.send({ topic, compression, messages: messages.slice(at, at + size) })
-  }
-  await producer.disconnect()
-}
-
-/** Resolves once no broker knows them. */
-export async function deleteTopics(brokers: string, ...topics: string[]): Promise<void> {
-  await asAdmin(brokers, async (admin) => {
-    await admin.deleteTopics({ topics })
-    const left = async () => (await admin.listTopics()).filter((topic) => topics.includes(topic))
-    await vi.waitFor(async () => expect(await left()).toEqual([]), patience)
-  })
+  compression?: CompressionTypes,
+): Promise<void> {
+  return produceTo(KAFKA_BROKERS, KAFKA_TOPIC, messages, compression)
 }
 
 /** As the service makes it; resolves once each partition has a leader. */
-export async function createTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic, numPartitions = 6): Promise<void> {
+export function createTopic({ KAFKA_BROKERS, KAFKA_TOPIC: topic }: Topic, numPartitions = 6): Promise<void> {
   const configEntries = ['retention.ms', 'retention.bytes'].map((name) => ({ name, value: '-1' }))
-  await asAdmin(KAFKA_BROKERS, async (admin) => {
-    await admin.createTopics({ topics: [{ topic, numPartitions, configEntries }], waitForLeaders: false })
-    await vi.waitFor(async () => expect(await admin.fetchTopicOffsets(topic)).toHaveLength(numPartitions), patience)
-  })
+  return createTopics(KAFKA_BROKERS, { topic, numPartitions, configEntries })
 }
 
 /** What a consumer by the rule of docs/events.md makes of the topic: records of each partition in log order. */

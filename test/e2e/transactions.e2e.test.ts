@@ -1,9 +1,10 @@
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
+import { patientKafka } from '../brokers/topics.ts'
 import { beginTransaction } from '../brokers/transactions.ts'
 import { Client, codeOf, createMany } from './client.ts'
 import { brokerEnvironment, expectVerified, petstoreOutput, startService } from './service.ts'
-import { patientKafka, petCreated } from './topic.ts'
+import { petCreated } from './topic.ts'
 
 const patience = { timeout: 30_000, interval: 50 }
 

@@ -163,10 +163,6 @@ function salesIn(file: string): Record<string, unknown> {
 }
 
 function query(file: string, statement: string): Record<string, unknown>[] {
-  const database = new DatabaseSync(file, { timeout: 10_000 })
-  try {
-    return database.prepare(statement).all()
-  } finally {
-    database.close()
-  }
+  using database = new DatabaseSync(file, { timeout: 10_000 })
+  return database.prepare(statement).all()
 }

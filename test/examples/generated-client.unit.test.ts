@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import { retryable } from '../../examples/client/api.ts'
 import { generateTypes } from '../../examples/client/generate.ts'
 import { openPetstore, PetstoreError, send } from '../../examples/client/petstore.ts'
-import { openApp } from '../engine/http/test-services.ts'
-import { storeServices } from '../store/store-services.ts'
+import { openApp, TestServices } from '../engine/http/test-services.ts'
+import { petstore } from '../store/petstore.ts'
 
 const options = { url: 'http://petstore.example', apiKey: 'key' }
 const pet = '{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"sold"}'
@@ -34,7 +34,7 @@ function error(code: string, status: number, headers: Record<string, string> = {
 const soon = { 'retry-after': '0' }
 
 it('has the types of /openapi.json: npm run example:client:generate brings them up to date', async () => {
-  const app = await openApp(storeServices())
+  const app = await openApp(new TestServices(petstore))
   const document = (await app.inject('/openapi.json')).body
   await app.close()
   const types = readFileSync(new URL('../../examples/client/api.ts', import.meta.url), 'utf8')

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { expect, vi } from 'vitest'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
+import type { NewMessage } from '../brokers/topics.ts'
 import { type Client, inParallel, keyed, type Pet } from '../e2e/client.ts'
 import { type Environment, type ParkedEvent, placeOf } from '../e2e/service.ts'
-import { type NewMessage, petCreated, produce, readTopic, type Topic } from '../e2e/topic.ts'
+import { petCreated, produce, readTopic, type Topic } from '../e2e/topic.ts'
 import { eventRecord } from '../lib/event-record.ts'
 import { runHere } from '../store/run-here.ts'
 

@@ -1,3 +1,5 @@
+import { exactJson } from '../../src/engine/index.ts'
+
 /** What an event says besides its stream, as CloudEvents names it; other programs may leave anything out. */
 export interface EventAttributes {
   readonly id: string
@@ -13,5 +15,5 @@ export interface EventAttributes {
 
 /** The record of an event as any program writes one: with these attributes and no others. */
 export function eventRecord({ id, type, source, subject, ...rest }: EventAttributes): { key: string; value: string } {
-  return { key: subject, value: JSON.stringify({ specversion: '1.0', id, type, source, subject, ...rest }) }
+  return { key: subject, value: exactJson({ specversion: '1.0', id, type, source, subject, ...rest }) }
 }

@@ -7,8 +7,6 @@ export interface PlantedBug {
   readonly text: string
   readonly becomes: string
   readonly caughtBy: TestName
-  /** The test runs on Kafka or Redis. */
-  readonly needsBrokers?: true
 }
 
 export interface TestName {

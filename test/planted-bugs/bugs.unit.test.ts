@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { plant, plantedBugs } from './bugs.ts'
+import { bugsIn, plant, plantedBugs } from './bugs.ts'
 
 it('each bug has a name, and a place in its file, of its own', () => {
   const planted = new Map<string, string>()
@@ -23,6 +23,13 @@ it.each([
   ['%s', 'a wait ends', false], // says nothing
   ['a wait for a record ends', 'a wait for a…', true],
 ])('the title %j is reported as %j: %j', (literal, title, expected) => expect(isTitle(literal, title)).toBe(expected))
+
+it.each([
+  'a bug\n- a\n+ b\n> t: t',
+  '# src\n\na bug\n+ b\n> t: t',
+  '# src\n\na bug\n- a\n+ b',
+  '# src\na bug\n- a\n> t: t',
+])('%j is no list of bugs', (text) => expect(() => bugsIn(text)).toThrow('no planted bug'))
 
 /** With those of files that it imports, where the cases of a contract are. */
 function literalsIn(file: string, seen = new Set<string>()): string[] {

@@ -32,11 +32,9 @@ const others = Array.from({ length: Math.min(checkoutsMax, availableParallelism(
 })
 
 await checkTypes()
-await plantEach(
-  bugs.filter(({ needsBrokers }) => !needsBrokers),
-  { project: 'unit' },
-)
-await plantWithBrokers(bugs.filter(({ needsBrokers }) => needsBrokers))
+const onBrokers = Object.groupBy(bugs, ({ caughtBy: { file } }) => String(file.endsWith('.int.test.ts')))
+await plantEach(onBrokers.false ?? [], { project: 'unit' })
+await plantWithBrokers(onBrokers.true ?? [])
 if (words.length === 0) await judgeHistories()
 const took = Math.round((performance.now() - began) / 1000)
 say(`${missed === 0 ? 'Each test caught its bug' : `NOT CAUGHT: ${missed}`}, after ${took} s.`)

@@ -5,10 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { authorization, openApp } from '../engine/http/test-services.ts'
+import { authorization, openApp, TestServices } from '../engine/http/test-services.ts'
 import { errorsReference } from './errors-reference.ts'
 import { petstore } from './petstore.ts'
-import { storeServices } from './store-services.ts'
 
 const execute = promisify(execFile)
 
@@ -21,7 +20,7 @@ interface Operation {
   readonly responses: Record<string, Response>
 }
 
-const app = await openApp(storeServices())
+const app = await openApp(new TestServices(petstore))
 afterAll(() => app.close())
 const document = (await app.inject('/openapi.json')).json()
 const paths: Record<string, Operation>[] = Object.values(document.paths)
@@ -44,7 +43,7 @@ it('names its server and its pages by PUBLIC_URL, and without it has no address 
     contact: { name: expect.stringMatching(/\w/) },
   })
   const publicUrl = 'https://petstore.example/shop'
-  const published = await openApp(storeServices(), { publicUrl })
+  const published = await openApp(new TestServices(petstore), { publicUrl })
   const addresses = (text: string) => [...text.matchAll(/"url":"([^"]*)"/g)].map(([, url]) => url)
   expect(addresses(JSON.stringify(document))).toEqual(['/v1'])
   expect(addresses((await published.inject('/openapi.json')).body)).toEqual(
@@ -169,7 +168,7 @@ describe('/docs', () => {
     })
     syncBuiltinESMExports()
     const readSoFar = () => spy.mock.calls.filter(([path]) => /docs-page|swagger-ui/.test(String(path))).length
-    const fresh = await openApp(storeServices())
+    const fresh = await openApp(new TestServices(petstore))
     const reads = [readSoFar()]
     for (const name of ['swagger-ui-bundle.js', 'page.js', 'swagger-ui-bundle.js', 'page.js']) {
       expect((await fresh.inject(`/docs/static/${name}`)).statusCode).toBe(200)

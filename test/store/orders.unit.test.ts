@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { expectError } from '../engine/http/test-services.ts'
-import { storeServer } from './store-services.ts'
+import { expectError, testServer } from '../engine/http/test-services.ts'
+import { petstore } from './petstore.ts'
 
-const server = storeServer()
+const server = testServer(petstore)
 const path = '/v1/store/orders'
 const placedAt = '2026-11-20T09:30:00.000Z'
 const add = () => server.services.add({ name: 'Rex', categoryId: 7, status: 'available' })

@@ -1,10 +1,9 @@
 import type { TSchema } from 'typebox'
-import { idempotency } from '../../src/engine/commands/idempotency.ts'
 import { type Definition, define, type StreamDefinition } from '../../src/engine/definition/definition.ts'
 import type { EventContext } from '../../src/engine/definition/event-codec.ts'
 import type { NewRecord } from '../../src/engine/log/event-log.ts'
 import type { PetEvent } from '../../src/store/events.ts'
-import { type NewPet, petDocument } from '../../src/store/pet.ts'
+import { petDocument } from '../../src/store/pet.ts'
 import type { PetCommand, PetState } from '../../src/store/pet-stream.ts'
 import { store } from '../../src/store/service.ts'
 
@@ -23,22 +22,12 @@ export function schemaOf(type: string): TSchema {
   return schema
 }
 
-export function streamOf(event: PetEvent): string {
-  return String('pet' in event ? event.pet.id : event.petId)
-}
-
 export function encodeEvent(event: PetEvent, context: Omit<EventContext, 'stream'>): NewRecord {
-  return petstore.events.encode(event, { stream: streamOf(event), ...context })
+  const stream = String('pet' in event ? event.pet.id : event.petId)
+  return petstore.events.encode(event, { stream, ...context })
 }
 
 /** What is stored of a state besides the document of the pet. */
 export function hiddenOf(state: PetState | undefined): string {
   return petstore.codec.hidden(state, state && !state.isRemoved ? petDocument(state.pet) : undefined)
 }
-
-// As the log has them, said here once more.
-export const createPetIdempotency = (owner: string, key: string, { name, categoryId, status }: NewPet) =>
-  idempotency([owner, key], [name, String(categoryId), status])
-
-export const placeOrderIdempotency = (owner: string, key: string, petId: number) =>
-  idempotency([owner, key, 'placeOrder', String(petId)], [String(petId)])

@@ -114,10 +114,9 @@ export async function startService(
     await app.close()
     await admin?.close()
     await console?.close()
-    await published
     await lag.close()
     await api?.close()
-    await projectors?.close()
+    await Promise.all([published, projectors?.close()]) // each leaves its group, which takes long where no broker answers
     await Promise.all(shards.map(({ tracker }) => tracker.close()))
     await stopRetention()
     await storage.close()

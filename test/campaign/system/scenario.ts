@@ -82,17 +82,13 @@ function fullDisk(folder: string): Fault {
 }
 
 function readFile(file: string): LogRecord[] {
-  const database = new DatabaseSync(file, { readOnly: true })
-  try {
-    const rows = database.prepare('SELECT "offset", key, value FROM records ORDER BY "offset"').all()
-    const text = (bytes: unknown) => (bytes === null ? null : Buffer.from(bytes as Uint8Array).toString())
-    return rows.map(({ offset, key, value }) => ({
-      partition: 0,
-      offset: Number(offset),
-      key: text(key),
-      value: text(value),
-    }))
-  } finally {
-    database.close()
-  }
+  using database = new DatabaseSync(file, { readOnly: true })
+  const rows = database.prepare('SELECT "offset", key, value FROM records ORDER BY "offset"').all()
+  const text = (bytes: unknown) => (bytes === null ? null : Buffer.from(bytes as Uint8Array).toString())
+  return rows.map(({ offset, key, value }) => ({
+    partition: 0,
+    offset: Number(offset),
+    key: text(key),
+    value: text(value),
+  }))
 }

@@ -1,6 +1,6 @@
 import type { Admin, Kafka } from 'kafkajs'
 import { askKafka, kafkaClient } from '../../brokers/ready.ts'
-import { recordsOf, type TopicRecord } from '../../brokers/topic-records.ts'
+import { recordsOf, type TopicRecord } from '../../brokers/topics.ts'
 import type { LogRecord } from '../../judge/history.ts'
 
 export function clientOf(brokers: string): Kafka {

@@ -21,7 +21,7 @@ import { startHere } from '../../lib/start-here.ts'
 import { temporaryFolder } from '../../lib/temporary-folder.ts'
 import { shared, whenDone } from '../../lib/when-done.ts'
 import { unseenBlocks } from '../commands/unseen-blocks.ts'
-import type { SeatId } from '../theatre/seats.ts'
+import { foreignRecord } from '../projector/records.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const exporter = new InMemorySpanExporter()
@@ -57,9 +57,8 @@ const idsOf = (spans: ReadableSpan[]) => spans.map((span) => span.spanContext().
 const tracesOf = (spans: ReadableSpan[]) => new Set(spans.map((span) => span.spanContext().traceId))
 
 function lastTraceparent(): unknown {
-  const log = new DatabaseSync(join(started().DATA_DIR, 'event-log.db'), { readOnly: true })
+  using log = new DatabaseSync(join(started().DATA_DIR, 'event-log.db'), { readOnly: true })
   const row = log.prepare('SELECT CAST(value AS TEXT) AS value FROM records ORDER BY rowid DESC LIMIT 1').get()
-  log.close()
   return JSON.parse(String(row?.value)).traceparent
 }
 
@@ -136,7 +135,7 @@ it('a failed append shows the error in its span', async () => {
     definition: theatre,
   })
   const request = { stream: '1', traceparent }
-  const seat = { id: 1 as SeatId, name: 'A12', rowId: 7, status: 'available' } as const
+  const seat = { id: 1, name: 'A12', rowId: 7, status: 'available' } as const
   const recorded = { event: { type: 'SeatAdded', seat } as const, version: 1, time: new Date(0).toISOString() }
   const before = new StreamState(theatre, '1', undefined)
   await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, recorded, before, 0)).rejects.toBe(
@@ -177,10 +176,10 @@ describe('an event that is applied', () => {
   const now = new Date('2026-11-20T12:00:00Z')
   function apply(more: object): void {
     const event = {
-      ...{ specversion: '1.0', id: '1', type: 'theatre.SeatAdded.v1', source: '/x', subject: '1', streamversion: 1 },
+      ...{ id: '1', type: 'theatre.SeatAdded.v1', source: '/x', subject: '1', streamversion: 1 },
       ...{ time: '2026-11-20T11:59:00Z', data: { id: 1, name: 'A12', rowId: 7, status: 'available' }, ...more },
     }
-    const record = { offset: 5, key: Buffer.from('1'), value: Buffer.from(JSON.stringify(event)) }
+    const record = { offset: 5, ...foreignRecord(event) }
     const read = readEvent({ definition: theatre, log: { partitionFor: () => 0 } }, 0, record)
     expect(read).toBeDefined()
     const tracing = Tracing.find('theatre', undefined) as Tracing

@@ -7,9 +7,10 @@ import { checkRedis } from '../../../src/engine/read-models/redis/check-redis.ts
 import { startRedis } from '../../brokers/brokers.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from '../../brokers/describe.ts'
 import { freePort } from '../../brokers/ready.ts'
+import { asAdmin, createTopics, deleteTopics } from '../../brokers/topics.ts'
 import { apiKey } from '../../e2e/client.ts'
 import { brokerEnvironment } from '../../e2e/service.ts'
-import { alterTopic, createTopics, deleteTopics, topic, withAdmin } from '../log/kafka/kafka-fixture.ts'
+import { alterTopic, topic } from '../log/kafka/kafka-fixture.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
@@ -20,7 +21,7 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     const detail = expect.stringContaining('the first start makes it')
     expect(findings).toContainEqual({ what: `topic ${environment.KAFKA_TOPIC}`, state: 'ok', detail })
     expect(findings).toContainEqual({ what: 'clock', state: 'ok', detail: 'agrees with that of Redis' })
-    const topics = await withAdmin(brokers.kafkaBrokers, (admin) => admin.listTopics())
+    const topics = await asAdmin(brokers.kafkaBrokers, (admin) => admin.listTopics())
     expect(topics).not.toContain(environment.KAFKA_TOPIC)
   })
 
@@ -49,7 +50,7 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
       const detail = expect.stringContaining('the first process to publish makes it')
       expect(missing).toContainEqual({ what, state: 'ok', detail })
     }
-    expect(await withAdmin(brokers.kafkaBrokers, (admin) => admin.listTopics())).not.toContain(published)
+    expect(await asAdmin(brokers.kafkaBrokers, (admin) => admin.listTopics())).not.toContain(published)
     expect(await checkUp(theatre, { ...environment, PUBLISH: 'none' })).not.toContainEqual(
       expect.objectContaining({ what: `topic ${published}` }),
     )

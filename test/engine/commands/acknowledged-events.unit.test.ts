@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { AcknowledgedEvents } from '../../../src/engine/commands/acknowledged-events.ts'
-import type { EngineErrorCode } from '../../../src/engine/lib/errors/engine-errors.ts'
-import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { Position } from '../../../src/engine/log/event-log.ts'
 import type { StreamQuery } from '../../../src/engine/read-models/ports/reads.ts'
 import type { Applied, FoundStream, Wait } from '../../../src/engine/read-models/read-model.ts'
@@ -11,10 +9,11 @@ import { nothingLoaded } from '../../../src/engine/rule/awaiting.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
 import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
-import { parkedAt } from './scene.ts'
+import { foreignRecord } from '../projector/records.ts'
+import { failure, parkedAt } from './scene.ts'
 
-const failure = (code: EngineErrorCode) => new ServiceError(code, code)
-const value = (id: string) => JSON.stringify({ specversion: '1.0', id, type: 'theatre.SeatAdded.v1', source: '/' })
+const added = (id: number, eventId = `event ${id}`) =>
+  foreignRecord({ id: eventId, type: 'theatre.SeatAdded.v1', source: '/', subject: String(id) })
 
 /** A log and read models that say what a test wants to hear of an event. */
 function open({ followedMax }: { followedMax?: number } = {}) {
@@ -49,7 +48,7 @@ function open({ followedMax }: { followedMax?: number } = {}) {
   /** Appends an event with this id, and answers for it. */
   function acknowledge(id: number, partition = 0): Position {
     const eventId = `event ${id}`
-    const record = { key: Buffer.from(`${id}`), value: Buffer.from(value(eventId)) }
+    const record = added(id, eventId)
     const position = { partition, offset: data.add(partition, [record]) }
     events.follow({ id, eventId, position })
     return position
@@ -139,7 +138,7 @@ describe('an event that was acknowledged before its outcome was known', () => {
     const position = acknowledge(7)
     await eventually(() => expect(reads.waits.length).toBeGreaterThan(1))
     data.loseFrom(0, 0)
-    data.add(0, [{ key: Buffer.from('8'), value: Buffer.from(value('event 8')) }])
+    data.add(0, [added(8)])
     reads.generation = 'second'
     hear(position, 'applied')
     await eventually(() => expect(events.lost).toEqual({ id_taken: 0, gone: 1 }))
@@ -192,8 +191,7 @@ it('of any acknowledged events, answered in any order, those that are lost are t
     fc.asyncProperty(outcomes, fc.infiniteStream(fc.nat()), async (outcomes, choices) => {
       const { events, data, reads, lines, hear } = open()
       const ids = outcomes.map((_, i) => i + 1)
-      const append = (id: number) =>
-        data.add(id % 2, [{ key: Buffer.from(`${id}`), value: Buffer.from(value(`event ${id}`)) }])
+      const append = (id: number) => data.add(id % 2, [added(id)])
       const positions = new Map(ids.map((id) => [id, { partition: id % 2, offset: append(id) }]))
       const left = [...ids]
       const waiting: number[] = []

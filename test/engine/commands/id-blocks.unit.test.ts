@@ -1,14 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { blockSize, IdBlocks, idsOf } from '../../../src/engine/commands/id-blocks.ts'
-import type { EngineErrorCode } from '../../../src/engine/lib/errors/engine-errors.ts'
-import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { IdRange } from '../../../src/engine/read-models/ports/reads.ts'
 import type { AtLeast } from '../../../src/engine/read-models/read-model.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-
-const failure = (code: EngineErrorCode) => new ServiceError(code, code)
+import { failure } from './scene.ts'
 
 interface Parts {
   readonly isStored?: (id: number) => boolean

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { eventIdOf, idempotency } from '../../../src/engine/commands/idempotency.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
-import { type NewSeat, type SeatId, seatStatuses } from '../theatre/seats.ts'
+import { type NewSeat, seatStatuses } from '../theatre/seats.ts'
 import { addSeatIdempotency, placeBookingIdempotency } from '../theatre/theatre.ts'
 
 const seat = fc.record<NewSeat>({
@@ -29,7 +29,7 @@ it('is one exactly for one API key and Idempotency-Key, and its fingerprint for 
 })
 
 it('is another one for a booking, and for each seat that is booked', () => {
-  const booking = (seatId: number) => placeBookingIdempotency('api-key-id', 'once', seatId as SeatId)
+  const booking = (seatId: number) => placeBookingIdempotency('api-key-id', 'once', seatId)
   const keys = [addSeatIdempotency('api-key-id', 'once', a12), booking(42), booking(43)].map(({ key }) => key)
   expect(new Set(keys).size).toBe(3)
 })

@@ -15,13 +15,11 @@ import {
 import { entriesIn } from '../../../src/engine/read-models/stream-history.ts'
 import { nothingLoaded } from '../../../src/engine/rule/awaiting.ts'
 import {
-  type BookingId,
   type BookingStatus,
   bookingDocument,
   type NewSeat,
   type SeatCommand,
   type SeatEvent,
-  type SeatId,
   type SeatState,
   seatDocument,
 } from '../theatre/seats.ts'
@@ -29,7 +27,7 @@ import { addSeatIdempotency, hiddenOf, placeBookingIdempotency, theatre } from '
 import { unseenBlocks } from './unseen-blocks.ts'
 
 export const a12: NewSeat = { name: 'A12', rowId: 7, status: 'available' }
-export const seatId = 9 as SeatId
+export const seatId = 9
 /** The offset of the next record, in every partition. */
 export const nextOffset = 2000
 export const time = '2026-11-20T09:30:00.000Z'
@@ -41,7 +39,7 @@ export const seatAdded: SeatEvent = { type: 'SeatAdded', seat: { id: seatId, ...
 export const seatRemoved: SeatEvent = { type: 'SeatRemoved', seatId }
 const bookingEvent =
   (type: 'BookingPlaced' | 'BookingApproved' | 'BookingDelivered' | 'BookingCancelled') => (bookingId: number) =>
-    ({ type, bookingId: bookingId as BookingId, seatId }) as const
+    ({ type, bookingId, seatId }) as const
 export const bookingPlaced = bookingEvent('BookingPlaced')
 export const bookingApproved = bookingEvent('BookingApproved')
 export const bookingDelivered = bookingEvent('BookingDelivered')
@@ -187,20 +185,20 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     events: () =>
       asked.appended.map(({ partition, record: { key }, event }) => `${partition}/${key}@${event.streamversion}`),
     create: (over: Partial<CommandOptions> = {}) =>
-      handle(({ id }) => ({ type: 'addSeat', id: id as SeatId, newSeat: a12 }), { stream: 'new', ...over }),
+      handle(({ id }) => ({ type: 'addSeat', id, newSeat: a12 }), { stream: 'new', ...over }),
     book: (over: Partial<CommandOptions> = {}, seat = seatId) =>
-      handle(({ id }) => ({ type: 'placeBooking', bookingId: id as BookingId, seatId: seat }), {
+      handle(({ id }) => ({ type: 'placeBooking', bookingId: id, seatId: seat }), {
         stream: String(seat),
         drawsId: true,
         ...over,
       }),
     remove: (seat = seatId, over: Partial<CommandOptions> = {}) =>
-      handle(({ id }) => ({ type: 'removeSeat', id: (id || seat) as SeatId }), {
+      handle(({ id }) => ({ type: 'removeSeat', id: id || seat }), {
         stream: { collection: 'seats', id: seat },
         ...over,
       }),
     update: (bookingId: number, status: BookingStatus, over: Partial<CommandOptions> = {}) => {
-      const command = (): SeatCommand => ({ type: 'updateBooking', bookingId: bookingId as BookingId, status })
+      const command = (): SeatCommand => ({ type: 'updateBooking', bookingId, status })
       return handle(command, { stream: { collection: 'bookings', id: bookingId }, ...over })
     },
   }

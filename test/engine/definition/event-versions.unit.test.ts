@@ -6,7 +6,7 @@ import { define } from '../../../src/engine/definition/definition.ts'
 import type { EventType, Service } from '../../../src/engine/index.ts'
 import { exactJson, parseExactJson } from '../../../src/engine/index.ts'
 import { project, summary } from '../projector/projecting.ts'
-import { record } from '../projector/records.ts'
+import { foreignRecord } from '../projector/records.ts'
 
 interface NoteAdded {
   readonly type: 'NoteAdded'
@@ -106,8 +106,8 @@ const quickly = (version: number, json: string, { events } = definition) => {
   return quick && events.decode({ type, data: undefined, quick })
 }
 const found = (version: number, data: unknown) => {
-  const envelope = { specversion: '1.0', id: 'e', type: `notes.NoteAdded.v${version}`, source: '/notes', subject: '7' }
-  return record(exactJson({ ...envelope, streamversion: 1, data }), '7')
+  const type = `notes.NoteAdded.v${version}`
+  return foreignRecord({ id: 'e', type, source: '/notes', subject: '7', streamversion: 1, data })
 }
 
 describe('an event of any version', () => {

@@ -8,7 +8,7 @@ import { IdTakenError } from '../../../src/engine/lib/errors/errors.ts'
 import { recordValueMax } from '../../../src/engine/log/record-codec.ts'
 import { unseenBlocks } from '../commands/unseen-blocks.ts'
 import { project, summary } from '../projector/projecting.ts'
-import { record } from '../projector/records.ts'
+import { foreignRecord } from '../projector/records.ts'
 
 interface Happening {
   readonly type: 'Happening'
@@ -39,9 +39,8 @@ const showing = (...documents: Document[]): Partial<typeof wellBehaved> => ({
 /** What becomes of an event of stream 1 whose data is this. */
 async function parkedOf(over: Partial<typeof wellBehaved>, data: unknown = { text: 'a' }) {
   const definition = defineStream('made', { ...wellBehaved, ...over })
-  const envelope = { specversion: '1.0', id: 'e', type: 'made.Happening.v1', source: '/things', subject: '1' }
-  const value = JSON.stringify({ ...envelope, streamversion: 1, data })
-  return summary(await (await project([record(value, '1')], [], definition as never)).read()).parked
+  const event = { id: 'e', type: 'made.Happening.v1', source: '/things', subject: '1', streamversion: 1, data }
+  return summary(await (await project([foreignRecord(event)], [], definition as never)).read()).parked
 }
 
 /** Handles a command that begins stream 1, with an appender that takes nothing. */

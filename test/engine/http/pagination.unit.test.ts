@@ -3,8 +3,9 @@ import { Type } from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCursor, writeCursor } from '../../../src/engine/http/values/tokens.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
-import { bookingStatuses, type Seat, type SeatId, seatDocument, seatStatuses } from '../theatre/seats.ts'
+import { bookingStatuses, type Seat, seatDocument, seatStatuses } from '../theatre/seats.ts'
 import { theatre } from '../theatre/theatre.ts'
+import { nextOf } from './contract/fixture.ts'
 import { openServer, TestServices, testServer } from './test-services.ts'
 
 const server = testServer()
@@ -20,7 +21,7 @@ it('a valid NewSeat comes back as it was sent, from POST and from GET', async ()
       const rest = status === undefined ? '' : `,"status":"${status}"`
       const payload = `{"rowId":${rowId},"name":${JSON.stringify(name)}${rest}}`
       const created = await server.post('/v1/seats', payload)
-      const id = server.services.events.length as SeatId
+      const id = server.services.events.length
       expect(created.body).toBe(seatDocument({ id, name, rowId, status: status ?? 'available' }))
       expect((await server.get(`/v1/seats/${id}`)).body).toBe(created.body)
     }),
@@ -37,7 +38,8 @@ it('following the links visits each seat of the filter once, in order, with any 
   await fc.assert(
     fc.asyncProperty(seats, limit, maybeStatus, async (seats, limit, filter) => {
       server.services.reset()
-      for (const [id, status] of seats) server.services.add({ name: 'A12', rowId: 1, status }, id)
+      for (const [id, status] of seats)
+        server.services.store({ collection: 'seats', id, json: `{"id":${id}}`, indexes: [`status:${status}`] })
       const expected = seats.filter(([, status]) => filter === undefined || status === filter)
       const pages = await followLinks(`/v1/seats?limit=${limit}${filter === undefined ? '' : `&status=${filter}`}`)
       expect(pages.flat()).toEqual(expected.map(([id]) => id))
@@ -67,10 +69,7 @@ it.each(['a&b=c', '"', '>; rel="help"', 'on hold', '100 %', '%26', '+', '#', 'é
   async (value) => {
     const filters = { 'kind of': Type.Enum([value, 'other'], { type: 'string' }) }
     const home = { ...theatre.home, filters }
-    const services = new TestServices({
-      definition: { ...theatre, home, resources: [home] },
-      added: () => expect.fail(),
-    })
+    const services = new TestServices({ ...theatre, home, resources: [home] })
     const { get, app } = await openServer(services)
     onTestFinished(() => app.close())
     for (const id of [1, 2, 3])
@@ -102,10 +101,6 @@ async function followLinks(first: string): Promise<number[][]> {
     url = nextOf(response)
   }
   return pages
-}
-
-function nextOf({ headers: { link } }: Answer): string | undefined {
-  return link === undefined ? undefined : /^<([^>]+)>; rel="next"$/.exec(String(link))?.[1]
 }
 
 /** There is one page at least, and never an empty one behind a full one. */

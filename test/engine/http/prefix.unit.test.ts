@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UnknownOutcome } from '../../../src/engine/commands/command-handler.ts'
+import { nextOf } from './contract/fixture.ts'
 import { headerOf, openServer, theatreServices } from './test-services.ts'
-
-/** The address of a link to the next page. */
-const nextOf = (answer: Parameters<typeof headerOf>[0]) => /^<(.*)>; rel="next"$/.exec(headerOf(answer, 'link'))?.[1]
 
 describe.each([
   ['https://theatre.example/shop', '/shop'],

@@ -5,7 +5,6 @@ import { drain } from '../../../src/engine/http/wire/server.ts'
 import type { EngineErrorCode } from '../../../src/engine/lib/errors/engine-errors.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-import type { NewSeat } from '../theatre/seats.ts'
 import { bearer, head, list, receiveAll } from './raw.ts'
 import { authorization, key, openServer, testServer, theatreServices } from './test-services.ts'
 
@@ -241,7 +240,7 @@ describe('one connection', () => {
 })
 
 describe('draining', () => {
-  let own: Awaited<ReturnType<typeof openServer<NewSeat>>>
+  let own: Awaited<ReturnType<typeof openServer>>
   let to: number
   beforeEach(async () => {
     own = await openServer(theatreServices())

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import type { HTTPMethods, LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import type { CommandHandler, CommandOptions } from '../../../src/engine/commands/command-handler.ts'
 import type { Definition } from '../../../src/engine/definition/definition.ts'
-import type { AnyEvent } from '../../../src/engine/door/stream.ts'
 import type { FeedQuery, FeedStep } from '../../../src/engine/feed/event-feed.ts'
 import { type AppOptions, type AppServices, buildApp } from '../../../src/engine/http/app.ts'
 import type { FindKey } from '../../../src/engine/http/guards/auth.ts'
@@ -16,7 +14,6 @@ import type { AtLeast } from '../../../src/engine/read-models/read-model.ts'
 import { rowsMark } from '../../../src/engine/read-models/row-place.ts'
 import { added, applyAll, firstBatch } from '../read-models/contract/samples.ts'
 import { openInMemory } from '../service-in-memory.ts'
-import type { NewSeat, SeatId } from '../theatre/seats.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 export const key = 'test-key'
@@ -27,16 +24,6 @@ export const otherKey = 'other-key'
 export const tokenScope = { logId: 'f00dcafe-1', partitions: 6 }
 
 type Events = RouteServices['events']
-/** The service that is served, and its first events. */
-export interface Served<New> {
-  readonly definition: Definition
-  added(id: number, thing: New): AnyEvent
-}
-
-const seats: Served<NewSeat> = {
-  definition: theatre,
-  added: (id, seat) => ({ type: 'SeatAdded', seat: { id: id as SeatId, ...seat } }),
-}
 
 /** What a test says of them, and finds out. */
 class Scene {
@@ -67,8 +54,8 @@ class Scene {
  * The services of an API process in memory, all in partition 0. Reads are not told what a token asks for: what the read
  * model does about it is for its own tests. Each part can be replaced by a test.
  */
-export class TestServices<New = NewSeat> extends Scene implements AppServices {
-  readonly #served: Served<New>
+export class TestServices extends Scene implements AppServices {
+  readonly #definition: Definition
   #parts: ReturnType<typeof openInMemory>
   #stored = 0
   /** What an app asks for once, when it is built. */
@@ -101,7 +88,7 @@ export class TestServices<New = NewSeat> extends Scene implements AppServices {
   }
   get api() {
     const { readModel, commands, feed: events, maxInFlightPerKey } = this
-    const { definition } = this.#served
+    const definition = this.#definition
     return {
       definition,
       log: tokenScope,
@@ -127,20 +114,18 @@ export class TestServices<New = NewSeat> extends Scene implements AppServices {
   }
   readonly draining = () => this.isDraining
 
-  constructor(served: Served<New>) {
-    super(served.definition)
-    this.#served = served
+  constructor(definition: Definition) {
+    super(definition)
+    this.#definition = definition
     this.#parts = this.#open()
   }
 
-  /** Takes effect before whatever is asked next. */
-  add(thing: New, givenId?: number): void {
-    const { time } = this
-    this.#next(async ({ ids, appender }) => {
-      const { definition, added } = this.#served
-      const id = givenId ?? ids.draw(0) ?? expect.fail('no id is left')
-      const context = { stream: String(id), eventId: randomUUID(), version: 1, time }
-      await appender.append(0, definition.events.encode(added(id, thing), context), Number.POSITIVE_INFINITY)
+  /** What the first command makes of this body. Takes effect before whatever is asked next. */
+  add(body: object): void {
+    const [first] = this.#definition.service.commands
+    this.#next(async ({ commands }) => {
+      const options = { stream: 'new', owner: '', wait: { timeoutMs: 1000 } } as const
+      await commands.handle((drawn) => first?.command({ ...drawn, body }), options)
     })
   }
 
@@ -152,7 +137,7 @@ export class TestServices<New = NewSeat> extends Scene implements AppServices {
 
   /** For the next test. */
   reset(): void {
-    Object.assign(this, new Scene(this.#served.definition))
+    Object.assign(this, new Scene(this.#definition))
     void this.#parts.then(({ appender }) => appender.close())
     this.#parts = this.#open()
   }
@@ -160,7 +145,7 @@ export class TestServices<New = NewSeat> extends Scene implements AppServices {
   #open() {
     const now = () => Object.assign(new Date(this.time), { toISOString: () => this.time }) // as another producer writes it
     const { events } = this
-    return openInMemory(this.#served.definition, {
+    return openInMemory(this.#definition, {
       now,
       heard: () => (this.isReadable ? 'applied' : 'late'),
       appended: ({ value }) => void events.push(JSON.parse(value).type.split('.')[1]),
@@ -183,7 +168,7 @@ export class TestServices<New = NewSeat> extends Scene implements AppServices {
 
 const connections = { max: 1000, maxPerAddress: 1000, isTrustedProxy: () => false }
 
-export const theatreServices = () => new TestServices(seats)
+export const theatreServices = () => new TestServices(theatre)
 
 export function openApp(services: AppServices = theatreServices(), options: Partial<AppOptions> = {}) {
   return buildApp(services, {
@@ -200,7 +185,7 @@ export function openApp(services: AppServices = theatreServices(), options: Part
 type Headers = Record<string, string>
 
 /** A server, and what sends it requests. A body may be text or a value. */
-export async function openServer<New>(services: TestServices<New>, options: Partial<AppOptions> = {}) {
+export async function openServer(services: TestServices, options: Partial<AppOptions> = {}) {
   const app = await openApp(services, options)
   const send = (method: HTTPMethods, url: string, body?: string | object, headers: Headers = {}) => {
     const type: Headers = body === undefined ? {} : { 'content-type': 'application/json' }
@@ -220,9 +205,9 @@ export async function openServer<New>(services: TestServices<New>, options: Part
 }
 
 /** A server for the tests of a file; its services are new for each. */
-export function testServer<New = NewSeat>(served?: Served<New>) {
-  const services = new TestServices((served ?? seats) as Served<New>)
-  const server = { services } as Awaited<ReturnType<typeof openServer<New>>>
+export function testServer(definition: Definition = theatre) {
+  const services = new TestServices(definition)
+  const server = { services } as Awaited<ReturnType<typeof openServer>>
   beforeAll(async () => void Object.assign(server, await openServer(services)))
   beforeEach(() => server.services.reset())
   afterAll(() => server.app.close())

@@ -104,9 +104,8 @@ describe('the generations of the command line', () => {
 
   it('that nobody renewed are shown where they are of this release', async () => {
     const { active } = await fill(own)
-    const db = new DatabaseSync(file())
+    using db = new DatabaseSync(file())
     db.exec('DELETE FROM version')
-    db.close()
     const { generations, versions } = await describeGenerations(theatre, storage)
     expect([generations[0]?.name, versions]).toEqual([active, []])
   })

@@ -2,8 +2,7 @@ import { Type } from 'typebox'
 import { defineStream, type StreamDefinition } from '../../../src/engine/definition/definition.ts'
 import type { Document } from '../../../src/engine/door/stream.ts'
 import { homeIdOf } from '../../../src/engine/read-models/stored-texts.ts'
-import { type EventAttributes, eventRecord } from '../../lib/event-record.ts'
-import { type AnyRecord, record } from './records.ts'
+import { type AnyRecord, foreignRecord } from './records.ts'
 
 /** What can happen to the thing that a stream is about. `n` is the id of another document, or how much is to be hidden. */
 export interface Happening {
@@ -70,14 +69,10 @@ export interface MadeUp extends Omit<Happening, 'type'> {
 
 export function happening({ stream, op, n, id, version, key }: MadeUp): AnyRecord {
   const said = { streamversion: version, idempotencykey: key, data: { op, stream, n } }
-  return madeUpEvent({ id, type: 'made.Happening.v1', subject: stream, ...said })
+  return foreignRecord({ ...{ source: '/made-up', id, type: 'made.Happening.v1', subject: stream }, ...said })
 }
 
 export function madeUpDiscard(stream: string, offset: number): AnyRecord {
-  return madeUpEvent({ id: `discard ${offset}`, type: 'made.EventDiscarded.v1', subject: stream, data: { offset } })
-}
-
-function madeUpEvent(event: Omit<EventAttributes, 'source'>): AnyRecord {
-  const { key, value } = eventRecord({ source: '/made-up', ...event })
-  return record(value, key)
+  const type = 'made.EventDiscarded.v1'
+  return foreignRecord({ source: '/made-up', id: `discard ${offset}`, type, subject: stream, data: { offset } })
 }

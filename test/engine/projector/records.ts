@@ -1,7 +1,7 @@
 import type { EventContext as OfStream } from '../../../src/engine/definition/event-codec.ts'
 import type { LogRecord, NewRecord, Offset } from '../../../src/engine/log/event-log.ts'
-import { eventRecord } from '../../lib/event-record.ts'
-import type { BookingEvent, BookingId, NewSeat, SeatId } from '../theatre/seats.ts'
+import { type EventAttributes, eventRecord } from '../../lib/event-record.ts'
+import type { BookingEvent, NewSeat } from '../theatre/seats.ts'
 import { encodeEvent, theatre } from '../theatre/theatre.ts'
 
 /** A record before it has its place in a log. */
@@ -21,6 +21,12 @@ export function asText(records: readonly AnyRecord[]): NewRecord[] {
   return records.map(({ key, value }) => ({ key: text(key), value: text(value), headers: {} }))
 }
 
+/** The record of an event as any program writes one: with these attributes and no others. */
+export function foreignRecord(event: EventAttributes): AnyRecord {
+  const { key, value } = eventRecord(event)
+  return record(value, key)
+}
+
 export type EventContext = Omit<OfStream, 'stream'>
 const context: EventContext = { eventId: 'event', version: 1, time: '2026-11-20T09:30:00.000Z' }
 
@@ -35,7 +41,7 @@ const written = writtenBy(encodeEvent)
 
 export function seatAdded(seat: Partial<NewSeat> & { id: number }, over: Partial<EventContext> = {}): AnyRecord {
   const defaults: NewSeat = { name: `seat ${seat.id}`, rowId: 1, status: 'available' }
-  const complete = { ...defaults, ...seat, id: seat.id as SeatId }
+  const complete = { ...defaults, ...seat, id: seat.id }
   return written({ type: 'SeatAdded', seat: complete }, over)
 }
 
@@ -46,12 +52,12 @@ export function bookingEvent(
   version: number,
   over: Partial<EventContext> = {},
 ): AnyRecord {
-  const event = { type, seatId: seatId as SeatId, bookingId: bookingId as BookingId }
+  const event = { type, seatId, bookingId }
   return written(event, { version, ...over })
 }
 
 export function seatRemoved(seatId: number, over: Partial<EventContext> = {}): AnyRecord {
-  return written({ type: 'SeatRemoved', seatId: seatId as SeatId }, over)
+  return written({ type: 'SeatRemoved', seatId }, over)
 }
 
 export function discard(
@@ -79,8 +85,7 @@ export function newerEvent(
   attributes: Record<string, unknown> = {},
 ): AnyRecord {
   const moved = { id: 'newer', type: 'theatre.SeatMoved.v1', source: '/v1/seats', subject: stream }
-  const { value } = eventRecord({ ...moved, streamversion, ...attributes })
-  return record(value, stream)
+  return foreignRecord({ ...moved, streamversion, ...attributes })
 }
 
 /** A key by an Idempotency-Key, as part of the context of an event. */

@@ -46,12 +46,8 @@ export function openWorld() {
   }
   /** Behind the back of whoever has the store open. */
   function inDatabase<Result>(use: (db: DatabaseSync) => Result): Result {
-    const db = new DatabaseSync(storeFile, { timeout: 5000 })
-    try {
-      return use(db)
-    } finally {
-      db.close()
-    }
+    using db = new DatabaseSync(storeFile, { timeout: 5000 })
+    return use(db)
   }
   const sql = (text: string) => inDatabase((db) => db.exec(text))
   /** The table of a set of documents in the only generation. */

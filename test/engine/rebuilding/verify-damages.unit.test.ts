@@ -8,7 +8,7 @@ import { startVerify, worldOfEveryKind } from './verifying.ts'
 const damages: [string, ...string[]][] = [
   [`UPDATE [seats] SET json = replace(json, 'seat 101', 'pest') WHERE id = 101`, 'seats 101: seat 101 -> pest'],
   [`UPDATE [seats] SET behind = '2' || behind WHERE id = 101`, 'seats 101: }\x001 15 -> }\x0021 15'],
-  [`UPDATE [seats] SET behind = replace(behind, 'approved', 'placed')`, 'seats 1: 1 approved -> 1 placed'],
+  [`UPDATE [seats] SET behind = replace(behind, 'approved', 'placed')`, 'seats 1: "approved" -> "placed"'],
   [`UPDATE [bookings] SET behind = '2'`, 'bookings 1: }\x001 -> }\x002'],
   ['DELETE FROM [seats] WHERE id = 109', 'seats 109: seat 109 -> nothing', 'size seats: 13 of 13 -> 12 of 13'],
   [

@@ -305,7 +305,8 @@ describe('what is stored', () => {
     const [, row] = found.documents.seats?.[0]?.[1].split('\0') ?? []
     const time = '2026-11-20T09:30:00.000Z'
     const entries = Array.from({ length: 13 }, (_, offset) => encodeEntry(offset, 'event'))
-    expect(row).toBe(`13 ${entries} 25 cancelled ${time} ${time}`)
+    const booking = { id: 25, seatId: 5, status: 'cancelled', placedAt: time, updatedAt: time }
+    expect(row).toBe(`13 ${entries} \n${JSON.stringify({ booking })}`)
     expect([found.keys, found.history]).toEqual([[], []])
     expect(found.parked).toEqual([['5', '0 14 0 booking 20 is not the latest of seat 5']])
     expect(found.documents.bookings?.[0]?.[1].split('\0')[1]).toBe('5')

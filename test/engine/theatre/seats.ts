@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import {
   exactJson,
   IdTakenError,
@@ -18,56 +18,6 @@ import {
 
 export const seatStatuses = ['available', 'pending', 'sold'] as const
 export const bookingStatuses = ['placed', 'approved', 'delivered', 'cancelled'] as const
-export type SeatStatus = (typeof seatStatuses)[number]
-export type BookingStatus = (typeof bookingStatuses)[number]
-export type SeatId = number & { readonly brand: 'SeatId' }
-export type BookingId = number & { readonly brand: 'BookingId' }
-
-export interface NewSeat {
-  readonly name: string
-  readonly rowId: Int64
-  readonly status: SeatStatus
-}
-
-export interface Seat extends NewSeat {
-  readonly id: SeatId
-}
-
-export interface Booking {
-  readonly id: BookingId
-  readonly seatId: SeatId
-  readonly status: BookingStatus
-  readonly placedAt: string
-  readonly updatedAt: string
-}
-
-/** A seat and its latest booking. */
-export interface SeatState {
-  readonly seat: Seat
-  readonly booking: Booking | undefined
-  readonly isRemoved?: true
-}
-
-export interface BookingEvent<Type = 'BookingPlaced' | 'BookingApproved' | 'BookingDelivered' | 'BookingCancelled'> {
-  readonly type: Type
-  readonly bookingId: BookingId
-  readonly seatId: SeatId
-}
-
-export type SeatEvent =
-  | { readonly type: 'SeatAdded'; readonly seat: Seat }
-  | { readonly type: 'SeatRemoved'; readonly seatId: SeatId }
-  | BookingEvent<'BookingPlaced'>
-  | BookingEvent<'BookingApproved'>
-  | BookingEvent<'BookingDelivered'>
-  | BookingEvent<'BookingCancelled'>
-
-export type SeatCommand =
-  | { readonly type: 'addSeat'; readonly id: SeatId; readonly newSeat: NewSeat }
-  | { readonly type: 'removeSeat'; readonly id: SeatId }
-  | { readonly type: 'placeBooking'; readonly bookingId: BookingId; readonly seatId: Int64 }
-  | { readonly type: 'updateBooking'; readonly bookingId: BookingId; readonly status: BookingStatus }
-
 export const idSchema = (description = 'The seat') =>
   Type.Integer({ format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description, examples: [1] })
 export const SeatStatus = Type.Enum(seatStatuses, { type: 'string', title: 'SeatStatus' })
@@ -97,22 +47,48 @@ export const BookingSchema = Type.Object(
   { title: 'Booking', additionalProperties: false },
 )
 
-export const toNewSeat = (value: Omit<NewSeat, 'status'> & { status?: SeatStatus }): NewSeat => ({
-  ...value,
-  status: value.status ?? 'available',
-})
-export const seatDocument = ({ id, name, rowId, status }: Seat) => exactJson({ id, name, rowId, status })
-export const bookingDocument = ({ id, seatId, status, placedAt, updatedAt }: Booking) =>
-  exactJson({ id, seatId, status, placedAt, updatedAt })
+export type Seat = Readonly<Static<typeof SeatSchema>>
+export type NewSeat = Omit<Seat, 'id'>
+export type Booking = Readonly<Static<typeof BookingSchema>>
+export type BookingStatus = Booking['status']
 
-const steps: Readonly<
-  Record<BookingStatus, { event: BookingEvent['type']; from: readonly BookingStatus[]; seat: SeatStatus }>
-> = {
-  placed: { event: 'BookingPlaced', from: [], seat: 'pending' },
-  approved: { event: 'BookingApproved', from: ['placed'], seat: 'pending' },
-  delivered: { event: 'BookingDelivered', from: ['approved'], seat: 'sold' },
-  cancelled: { event: 'BookingCancelled', from: ['placed', 'approved'], seat: 'available' },
+/** A seat and its latest booking. */
+export interface SeatState {
+  readonly seat: Seat
+  readonly booking?: Booking
+  readonly isRemoved?: true
 }
+
+export interface BookingEvent<Type = `Booking${Capitalize<BookingStatus>}`> {
+  readonly type: Type
+  readonly bookingId: number
+  readonly seatId: number
+}
+
+export type SeatEvent =
+  | { readonly type: 'SeatAdded'; readonly seat: Seat }
+  | { readonly type: 'SeatRemoved'; readonly seatId: number }
+  | BookingEvent
+
+export type SeatCommand =
+  | { readonly type: 'addSeat'; readonly id: number; readonly newSeat: NewSeat }
+  | { readonly type: 'removeSeat'; readonly id: number }
+  | { readonly type: 'placeBooking'; readonly bookingId: number; readonly seatId: Int64 }
+  | { readonly type: 'updateBooking'; readonly bookingId: number; readonly status: BookingStatus }
+
+export const toNewSeat = (value: Static<typeof NewSeatSchema>): NewSeat => ({ status: 'available', ...value })
+export const seatDocument = ({ id, name, rowId, status }: Seat) => exactJson({ id, name, rowId, status })
+export const bookingDocument = (booking: Booking) => exactJson(booking)
+
+/** The statuses that come before one, and what becomes of the seat. */
+const steps: Readonly<Record<BookingStatus, { from: readonly BookingStatus[]; seat: Seat['status'] }>> = {
+  placed: { from: [], seat: 'pending' },
+  approved: { from: ['placed'], seat: 'pending' },
+  delivered: { from: ['approved'], seat: 'sold' },
+  cancelled: { from: ['placed', 'approved'], seat: 'available' },
+}
+const eventTo = (status: BookingStatus) =>
+  `Booking${status.charAt(0).toUpperCase()}${status.slice(1)}` as BookingEvent['type']
 
 export const errors = {
   seat_not_available: { status: 409, retry: 'yes', meaning: 'The seat is booked.' },
@@ -147,13 +123,13 @@ export const decide: SeatStream['decide'] = (command, state) => {
   if (!steps[status].from.includes(current)) {
     return new Rejected('booking_transition_invalid', `Booking ${bookingId} is ${current}, so never ${status}.`)
   }
-  return { type: steps[status].event, bookingId, seatId: state.seat.id }
+  return { type: eventTo(status), bookingId, seatId: state.seat.id }
 }
 
 export const evolve: SeatStream['evolve'] = (state, { event, time }) => {
   if (event.type === 'SeatAdded') {
     if (state !== undefined) throw new Error(`seat ${event.seat.id} exists already`)
-    return { seat: event.seat, booking: undefined }
+    return { seat: event.seat }
   }
   const { seatId } = event
   if (state === undefined) throw new Error(`there is no seat ${seatId}`)
@@ -162,7 +138,7 @@ export const evolve: SeatStream['evolve'] = (state, { event, time }) => {
   if (state.isRemoved) throw new Error(`seat ${seatId} is removed`)
   if (event.type === 'SeatRemoved') return { ...state, isRemoved: true }
   const id = event.bookingId
-  const status = bookingStatuses.find((one) => steps[one].event === event.type) ?? 'placed'
+  const status = bookingStatuses.find((one) => eventTo(one) === event.type) ?? 'placed'
   const changed = { ...seat, status: steps[status].seat }
   const at = new Date(time).toJSON()
   if (at === null) throw new Error(`not a time: ${JSON.stringify(time)}`)
@@ -176,28 +152,11 @@ export const evolve: SeatStream['evolve'] = (state, { event, time }) => {
   return { seat: changed, booking: { ...booking, status, updatedAt: at > booking.updatedAt ? at : booking.updatedAt } }
 }
 
-/** The document of the seat, and behind it the booking. */
+/** The document of the seat, and behind it the rest. */
 export const seatState: NonNullable<SeatStream['state']> = {
-  write(state) {
-    if (state === undefined) return ''
-    const { id, status, placedAt, updatedAt } = state.booking ?? {}
-    const words = [...(state.booking ? [id, status, placedAt, updatedAt] : []), ...(state.isRemoved ? ['removed'] : [])]
-    return seatDocument(state.seat) + words.join(' ')
-  },
+  write: (state) => (state ? `${seatDocument(state.seat)}\n${exactJson({ ...state, seat: undefined })}` : ''),
   read(text) {
-    if (text === '') return undefined
-    const end = text.lastIndexOf('}') + 1
-    const seat = parseExactJson(text.slice(0, end)) as Seat
-    const [id, status, placedAt = '', updatedAt = ''] = text.slice(end).split(' ')
-    const removed = text.endsWith('removed') ? ({ isRemoved: true } as const) : {}
-    if (status === undefined) return { seat, booking: undefined, ...removed }
-    const booking = {
-      id: Number(id) as BookingId,
-      seatId: seat.id,
-      status: status as BookingStatus,
-      placedAt,
-      updatedAt,
-    }
-    return { seat, booking, ...removed }
+    const [seat = '', rest = ''] = text.split('\n')
+    return text === '' ? undefined : ({ seat: parseExactJson(seat), ...(parseExactJson(rest) as object) } as SeatState)
   },
 }

@@ -9,7 +9,6 @@ import type { NewRecord } from '../../../src/engine/log/event-log.ts'
 import {
   type Booking,
   type BookingEvent,
-  type BookingId,
   BookingSchema,
   BookingStatus,
   bookingDocument,
@@ -22,7 +21,6 @@ import {
   type Seat,
   type SeatCommand,
   type SeatEvent,
-  type SeatId,
   SeatSchema,
   type SeatState,
   SeatStatus,
@@ -31,20 +29,26 @@ import {
   toNewSeat,
 } from './seats.ts'
 
-const [seatId, bookingId] = [42 as SeatId, 12 as BookingId]
-const added = { type: 'SeatAdded', seat: { id: seatId, name: 'A12', rowId: 7, status: 'available' } } as const
-
-function ofBooking<Type extends BookingEvent['type']>(
-  type: Type,
+/** With an example of it, which gives seat 42 this version. */
+function eventType<Event extends SeatEvent>(
   version: number,
-  isKeyed?: true,
-): EventType<BookingEvent<Type>> {
-  const name = `booking${type.slice('Booking'.length)}`
-  const example = { name, summary: name, stream: seatId, version, event: { type, bookingId, seatId } }
-  const data = Type.Object({ bookingId: idSchema('The booking'), seatId: idSchema() }, { title: 'BookingEventData' })
-  const keyed = isKeyed ? [{ ...example, name: `${name}Once`, isKeyed }] : []
+  event: Event,
+  data: EventType<Event>['data'],
+  isKeyed = false,
+): EventType<Event> {
+  const name = event.type.charAt(0).toLowerCase() + event.type.slice(1)
+  const example = { name, summary: name, stream: 42, version, event }
+  const keyed = isKeyed ? [{ ...example, name: `${name}Once`, isKeyed } as const] : []
   return { version: 1, description: name, data, examples: [example, ...keyed] }
 }
+
+function ofBooking<Type extends BookingEvent['type']>(type: Type, version: number, isKeyed = false) {
+  const data = Type.Object({ bookingId: idSchema('The booking'), seatId: idSchema() }, { title: 'BookingEventData' })
+  return eventType(version, { type, bookingId: 12, seatId: 42 }, data, isKeyed)
+}
+
+const added = { type: 'SeatAdded', seat: { id: 42, name: 'A12', rowId: 7, status: 'available' } } as const
+const removed = { type: 'SeatRemoved', seatId: 42 } as const
 
 const addSeat = command({
   method: 'POST',
@@ -55,7 +59,7 @@ const addSeat = command({
   on: 'new',
   creates: 'seats',
   rejects: {},
-  command: ({ id, body }): SeatCommand => ({ type: 'addSeat', id: id as SeatId, newSeat: toNewSeat(body) }),
+  command: ({ id, body }): SeatCommand => ({ type: 'addSeat', id, newSeat: toNewSeat(body) }),
   key: {
     text: 'get the seat of the first',
     scope: () => [],
@@ -63,7 +67,7 @@ const addSeat = command({
       const { name, rowId, status } = toNewSeat(body)
       return [name, String(rowId), status]
     },
-    again: ({ id }, body) => seatDocument({ id: id as SeatId, ...toNewSeat(body) }),
+    again: ({ id }, body) => seatDocument({ id, ...toNewSeat(body) }),
   },
 })
 
@@ -74,7 +78,7 @@ const removeSeat = command({
   texts: { operationId: 'removeSeat', summary: 'Remove a seat' },
   on: { document: 'seats' },
   rejects: {},
-  command: ({ id }): SeatCommand => ({ type: 'removeSeat', id: id as SeatId }),
+  command: ({ id }): SeatCommand => ({ type: 'removeSeat', id }),
 })
 
 const placeBooking = command({
@@ -89,15 +93,14 @@ const placeBooking = command({
   on: { stream: ({ seatId }) => seatId },
   creates: 'bookings',
   rejects: { seat_not_available: 'Seat 1 is pending: booking 11 holds it.', unknown_seat: 'There is no seat 1.' },
-  command: ({ id, body: { seatId } }): SeatCommand => ({ type: 'placeBooking', bookingId: id as BookingId, seatId }),
+  command: ({ id, body: { seatId } }): SeatCommand => ({ type: 'placeBooking', bookingId: id, seatId }),
   key: {
     text: 'for the same seat get the booking of the first',
     scope: ({ seatId }) => ['placeBooking', String(seatId)],
     content: ({ seatId }) => [String(seatId)],
     again({ id, time }, { seatId }) {
       const at = new Date(time).toISOString()
-      const booking = { id: id as BookingId, seatId: Number(seatId) as SeatId, status: 'placed' } as const
-      return bookingDocument({ ...booking, placedAt: at, updatedAt: at })
+      return bookingDocument({ id, seatId: Number(seatId), status: 'placed', placedAt: at, updatedAt: at })
     },
   },
 })
@@ -113,7 +116,7 @@ const updateBooking = command({
   ),
   on: { document: 'bookings' },
   rejects: { booking_transition_invalid: 'Booking 2 is delivered, so never cancelled.' },
-  command: ({ id, body: { status } }): SeatCommand => ({ type: 'updateBooking', bookingId: id as BookingId, status }),
+  command: ({ id, body: { status } }): SeatCommand => ({ type: 'updateBooking', bookingId: id, status }),
 })
 
 const booking = { id: 2, seatId: 1, status: 'approved' }
@@ -158,46 +161,24 @@ const service = defineService({
     state: seatState,
     events: {
       SeatAdded: {
-        version: 1,
-        description: 'A seat was added',
-        data: SeatSchema,
+        ...eventType(1, added, SeatSchema, true),
         isUnversioned: true,
         write: ({ seat }) => seatDocument(seat),
         read: (seat) => ({ type: 'SeatAdded', seat: seat as Seat }),
-        examples: [
-          { name: 'seatAdded', summary: 'Seat 42 was added', stream: seatId, version: 1, event: added },
-          { name: 'seatAddedOnce', summary: 'Under a key', stream: seatId, version: 1, event: added, isKeyed: true },
-        ],
       },
       BookingPlaced: ofBooking('BookingPlaced', 2, true),
       BookingApproved: ofBooking('BookingApproved', 3),
       BookingDelivered: ofBooking('BookingDelivered', 4),
       BookingCancelled: ofBooking('BookingCancelled', 3),
-      SeatRemoved: {
-        version: 1,
-        description: 'A seat was removed',
-        data: Type.Object({ seatId: idSchema() }, { title: 'SeatRemovedData' }),
-        examples: [
-          {
-            name: 'seatRemoved',
-            summary: 'Seat 42 is gone',
-            stream: seatId,
-            version: 5,
-            event: { type: 'SeatRemoved', seatId },
-          },
-        ],
-      },
+      SeatRemoved: eventType(5, removed, Type.Object({ seatId: idSchema() }, { title: 'SeatRemovedData' })),
     },
     projections: [
-      {
-        name: 'seats',
-        version: 1,
-        documents: (state) => (state === undefined ? [] : [shownSeat(state)]),
-      },
+      { name: 'seats', version: 1, documents: (state) => (state ? [shownSeat(state)] : []) },
       {
         name: 'bookings',
         version: 1,
-        documents: (state) => (state?.booking === undefined ? [] : [shownBooking(state.booking)]),
+        documents: (state) =>
+          state?.booking ? [shown('bookings', state.booking, bookingDocument(state.booking))] : [],
       },
     ],
   },
@@ -212,26 +193,18 @@ async function paint([colour = '']: readonly string[]): Promise<string> {
   return `The seats are ${colour}.`
 }
 
-function shownSeat({ seat, isRemoved }: SeatState) {
-  const { id, status } = seat
-  return { collection: 'seats', id, json: isRemoved ? null : seatDocument(seat), filters: { status } }
+function shown(collection: string, { id, status }: Pick<Seat | Booking, 'id' | 'status'>, json: string | null) {
+  return { collection, id, json, filters: { status } }
 }
-
-function shownBooking(booking: Booking) {
-  const { id, status } = booking
-  return { collection: 'bookings', id, json: bookingDocument(booking), filters: { status } }
-}
+const shownSeat = ({ seat, isRemoved }: SeatState) => shown('seats', seat, isRemoved ? null : seatDocument(seat))
 
 /** The theatre, as the engine has it. */
 export const theatre = define(service.service) as unknown as Omit<Definition, keyof StreamDefinition> &
   StreamDefinition<SeatState | undefined, SeatCommand, SeatEvent>
 
-export function streamOf(event: SeatEvent): string {
-  return String(event.type === 'SeatAdded' ? event.seat.id : event.seatId)
-}
-
 export function encodeEvent(event: SeatEvent, context: Omit<EventContext, 'stream'>): NewRecord {
-  return theatre.events.encode(event, { stream: streamOf(event), ...context })
+  const stream = String(event.type === 'SeatAdded' ? event.seat.id : event.seatId)
+  return theatre.events.encode(event, { stream, ...context })
 }
 
 /** What is stored of a state besides the document of the seat. */

@@ -31,7 +31,7 @@ export type Headers = Record<string, string>
 /** A service, and what can be asked of it: its first commands create document 1, 2 and so on, a collection each, in one stream. */
 export function contracted(definition: Definition) {
   const { service, home } = definition
-  const server = testServer({ definition, added: (): never => expect.fail('requests add what there is to be') })
+  const server = testServer(definition)
   const created = service.commands.flatMap(({ creates }) => creates ?? [])
   const resources = definition.resources.map((each) => shownOf(each, created.indexOf(each.collection) + 1))
   const resourceOf = (collection: string) =>
@@ -102,5 +102,5 @@ function shownOf(resource: Definition['resources'][number], id: number) {
 
 /** The address of the next page. */
 export function nextOf({ headers: { link } }: Answer): string | undefined {
-  return /<([^>]+)>; rel="next"/.exec(String(link))?.[1]
+  return /^<([^>]+)>; rel="next"$/.exec(String(link ?? ''))?.[1]
 }

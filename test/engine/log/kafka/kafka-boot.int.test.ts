@@ -9,20 +9,9 @@ import { type BlockRecord, parseBlockRecord } from '../../../../src/engine/log/k
 import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-part-options.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
 import { freePort } from '../../../brokers/ready.ts'
+import { asAdmin, createTopics, deleteTopics, patientKafka } from '../../../brokers/topics.ts'
 import { closedAfterTest, eventually, records } from '../contract/fixture.ts'
-import {
-  alterTopic,
-  createTopics,
-  deleteRecords,
-  deleteTopics,
-  logOptions,
-  openKafkaLog,
-  plainKafka,
-  produce,
-  topic,
-  topicsOf,
-  withAdmin,
-} from './kafka-fixture.ts'
+import { alterTopic, deleteRecords, logOptions, openKafkaLog, produce, topic, topicsOf } from './kafka-fixture.ts'
 
 describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
   let options: KafkaLogOptions
@@ -66,7 +55,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     async (partitions) => {
       await openKafkaLog(options)
       const topicPartitions = [{ topic: options.topic, count: 4 }]
-      await withAdmin(brokers, (admin) => admin.createPartitions({ topicPartitions }))
+      await asAdmin(brokers, (admin) => admin.createPartitions({ topicPartitions }))
       await expectRefusal(
         { ...options, partitions },
         `Topic ${options.topic} has 4 partitions, but was created with 3: keys would move between partitions, and Kafka ` +
@@ -138,7 +127,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     await deleteTopics(brokers, events)
     const advice = `but ${events}.id-blocks belongs to a log with events: the events are gone. Restore ${events} from a backup.`
     await expectRefusal(options, `There is no topic ${events}, ${advice}`)
-    expect(await withAdmin(brokers, (admin) => admin.listTopics())).not.toContain(events)
+    expect(await asAdmin(brokers, (admin) => admin.listTopics())).not.toContain(events)
     await createTopics(brokers, topic(events, 3))
     await expectRefusal(options, `Topic ${events} is empty, ${advice}`)
     await produce(brokers, events, { key: 'key', value: 'another', partition: 1 })
@@ -228,7 +217,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
 
     it('looks behind a transaction, whose end is a record of nobody', async () => {
       const log = await logWithEvents()
-      const producer = plainKafka(brokers).producer({ transactionalId: options.topic, maxInFlightRequests: 1 })
+      const producer = patientKafka(brokers).producer({ transactionalId: options.topic, maxInFlightRequests: 1 })
       await producer.connect()
       onTestFinished(() => producer.disconnect())
       const transaction = await producer.transaction()
@@ -256,7 +245,7 @@ describeWithBrokers('the boot on Kafka', ({ kafkaBrokers: brokers }) => {
     }
 
     async function junk(...values: (string | null)[]): Promise<void> {
-      const producer = plainKafka(brokers).producer({ allowAutoTopicCreation: false })
+      const producer = patientKafka(brokers).producer({ allowAutoTopicCreation: false })
       await producer.connect()
       try {
         const messages = values.map((value) => ({ key: 'block', value }))

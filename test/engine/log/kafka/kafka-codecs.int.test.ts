@@ -2,10 +2,11 @@ import kafkajs from 'kafkajs'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { recordValueMax } from '../../../../src/engine/log/record-codec.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
+import { createTopics, patientKafka } from '../../../brokers/topics.ts'
 import { captureLog } from '../../../lib/captured-log.ts'
 import { eventually, patience, records } from '../contract/fixture.ts'
 import { RecordingSubscriber } from '../recording-subscriber.ts'
-import { createTopics, logOptions, openKafkaLog, plainKafka, topicsOf } from './kafka-fixture.ts'
+import { logOptions, openKafkaLog, topicsOf } from './kafka-fixture.ts'
 
 const { CompressionCodecs, CompressionTypes } = kafkajs
 const { GZIP: gzip, Snappy: snappy, LZ4: lz4, ZSTD: zstd } = CompressionTypes
@@ -137,7 +138,7 @@ describeWithBrokers('a Kafka event log with compressed batches', ({ kafkaBrokers
   }
 
   async function produceGzip(topic: string, partition: number, ...values: (string | Buffer)[]): Promise<void> {
-    const producer = plainKafka(brokers).producer({ allowAutoTopicCreation: false })
+    const producer = patientKafka(brokers).producer({ allowAutoTopicCreation: false })
     await producer.connect()
     await producer.send({
       topic,

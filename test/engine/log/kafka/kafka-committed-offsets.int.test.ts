@@ -5,11 +5,12 @@ import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-part-
 import { LagMeter } from '../../../../src/engine/projector/lag-meter.ts'
 import { Tracker } from '../../../../src/engine/read-models/tracker.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
+import { asAdmin } from '../../../brokers/topics.ts'
 import { asText, seatAdded } from '../../projector/records.ts'
 import { disturbed, openWorld } from '../../projector/world.ts'
 import { eventually, records } from '../contract/fixture.ts'
 import { newGroup, RecordingSubscriber } from '../recording-subscriber.ts'
-import { logOptions, openKafkaLog, produce, withAdmin } from './kafka-fixture.ts'
+import { logOptions, openKafkaLog, produce } from './kafka-fixture.ts'
 
 const patience = { timeout: 30_000, interval: 100 }
 
@@ -20,7 +21,7 @@ describeWithBrokers('the offsets that a group has committed in Kafka', ({ kafkaB
     const log = await openKafkaLog({ topic, ...options })
     const groupId = newGroup()
     const committed = async () => {
-      const [found] = await withAdmin(brokers, (admin) => admin.fetchOffsets({ groupId, topics: [topic] }))
+      const [found] = await asAdmin(brokers, (admin) => admin.fetchOffsets({ groupId, topics: [topic] }))
       return found?.partitions.toSorted((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset)) ?? []
     }
     const untilCommitted = (offsets: readonly number[]) =>

@@ -1,10 +1,11 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
+import { createTopics, patientKafka } from '../../../brokers/topics.ts'
 import { beginTransaction } from '../../../brokers/transactions.ts'
 import { eventually, records } from '../contract/fixture.ts'
 import { eventLogContract } from '../event-log.contract.ts'
 import { RecordingSubscriber } from '../recording-subscriber.ts'
-import { createTopics, logOptions, openKafkaFixture, openKafkaLog, plainKafka, topicsOf } from './kafka-fixture.ts'
+import { logOptions, openKafkaFixture, openKafkaLog, topicsOf } from './kafka-fixture.ts'
 
 const warnings: Error[] = []
 process.on('warning', (warning) => warnings.push(warning))
@@ -82,7 +83,7 @@ describeWithBrokers('Kafka event log', ({ kafkaBrokers: brokers }) => {
   })
 
   async function inTransaction(topic: string, value: string) {
-    const transaction = await beginTransaction(plainKafka(brokers), topic)
+    const transaction = await beginTransaction(patientKafka(brokers), topic)
     await transaction.send({ partition: 0, value })
     return transaction
   }

@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs'
+import kafkajs from 'kafkajs'
 import { pino } from 'pino'
 import type { EventLog } from '../../../../src/engine/log/event-log.ts'
 import { openKafkaEventLog } from '../../../../src/engine/log/kafka/kafka-event-log.ts'
 import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-part-options.ts'
-import { askKafka, until } from '../../../brokers/ready.ts'
-import { closedAfterTest, type EventLogFixture, eventually } from '../contract/fixture.ts'
+import { asAdmin, type NewMessage, produceTo } from '../../../brokers/topics.ts'
+import { closedAfterTest, type EventLogFixture } from '../contract/fixture.ts'
 
 export const silent = pino({ level: 'silent' })
 
 /** The default limit of a broker for one record batch is 1 MiB. */
 const tooLarge = 'x'.repeat(2 * 1024 * 1024)
-
-/** A client as any other program would use. */
-export function plainKafka(brokers: string): Kafka {
-  return new kafkajs.Kafka({ brokers: brokers.split(','), logLevel: kafkajs.logLevel.NOTHING })
-}
 
 export function logOptions(brokers: string, changed: Partial<KafkaLogOptions> = {}): KafkaLogOptions {
   const topic = `seats-${randomUUID()}`
@@ -52,58 +47,20 @@ export async function openKafkaFixture(brokers: string): Promise<EventLogFixture
   }
 }
 
-export function withAdmin<T>(brokers: string, work: (admin: Admin) => Promise<T>): Promise<T> {
-  return askKafka(plainKafka(brokers), work)
-}
-
-/** Resolves once each partition has a leader. kafkajs itself gives up where a busy broker does not know of the topic yet. */
-export async function createTopics(brokers: string, ...topics: ITopicConfig[]): Promise<void> {
-  const names = topics.map(({ topic }) => topic)
-  await withAdmin(brokers, async (admin) => {
-    await admin.createTopics({ topics, waitForLeaders: false })
-    // What metadata tell of leaders, a broker may not know itself yet.
-    await until('every partition has a leader that answers', 30_000, async () => {
-      const asked = await Promise.allSettled(names.map((topic) => admin.fetchTopicOffsets(topic)))
-      return asked.every(({ status }) => status === 'fulfilled')
-    })
-  })
-}
-
-/** Resolves once they are gone. */
-export async function deleteTopics(brokers: string, ...topics: string[]): Promise<void> {
-  await withAdmin(brokers, async (admin) => {
-    await admin.deleteTopics({ topics })
-    await eventually(async () => (await admin.listTopics()).filter((topic) => topics.includes(topic)), [])
-  })
-}
-
 /** Its own settings are these then, and no others. */
 export async function alterTopic(brokers: string, name: string, settings: Record<string, string>): Promise<void> {
   const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries: entriesOf(settings) }]
-  await withAdmin(brokers, (admin) => admin.alterConfigs({ validateOnly: false, resources }))
+  await asAdmin(brokers, (admin) => admin.alterConfigs({ validateOnly: false, resources }))
 }
 
 /** Those of partition 0 before `offset`. */
 export async function deleteRecords(brokers: string, topic: string, offset: number): Promise<void> {
-  await withAdmin(brokers, async (admin) => {
+  await asAdmin(brokers, async (admin) => {
     await admin.fetchTopicOffsets(topic) // kafkajs has to know the topic first
     await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(offset) }] })
   })
 }
 
-export async function produce(
-  brokers: string,
-  topic: string,
-  message: { key: Buffer | string | null; value: Buffer | string | null; partition: number },
-): Promise<void> {
-  const producer = plainKafka(brokers).producer({
-    allowAutoTopicCreation: false,
-    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
-  })
-  await producer.connect()
-  try {
-    await producer.send({ topic, acks: -1, messages: [message] })
-  } finally {
-    await producer.disconnect()
-  }
+export function produce(brokers: string, topic: string, message: NewMessage): Promise<void> {
+  return produceTo(brokers, topic, [message])
 }

@@ -2,8 +2,9 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import type { EventLog } from '../../../../src/engine/log/event-log.ts'
 import type { KafkaLogOptions } from '../../../../src/engine/log/kafka/log-part-options.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
+import { asAdmin, createTopics, deleteTopics } from '../../../brokers/topics.ts'
 import { patience, records } from '../contract/fixture.ts'
-import { createTopics, deleteTopics, logOptions, openKafkaLog, produce, topicsOf, withAdmin } from './kafka-fixture.ts'
+import { logOptions, openKafkaLog, produce, topicsOf } from './kafka-fixture.ts'
 
 const unavailable = { code: 'event_log_unavailable' }
 
@@ -36,7 +37,7 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
     await createTopics(brokers, ...topicsOf(options))
     await log.replaced
     await reservations
-    const [idBlocks] = await withAdmin(brokers, (admin) => admin.fetchTopicOffsets(`${options.topic}.id-blocks`))
+    const [idBlocks] = await asAdmin(brokers, (admin) => admin.fetchTopicOffsets(`${options.topic}.id-blocks`))
     expect(idBlocks?.high).toBe('0')
   })
 
@@ -62,7 +63,7 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
     await log.replaced
     await appends
     await expect(log.endOffsets()).rejects.toMatchObject(unavailable)
-    const ends = await withAdmin(brokers, (admin) => admin.fetchTopicOffsets(options.topic))
+    const ends = await asAdmin(brokers, (admin) => admin.fetchTopicOffsets(options.topic))
     expect(ends.map(({ high }) => high)).toEqual(['0', '0', '0'])
   })
 
@@ -92,7 +93,7 @@ describeWithBrokers('a Kafka event log whose topics are made anew', ({ kafkaBrok
   })
 
   async function hasNotedEvents(options: KafkaLogOptions): Promise<boolean> {
-    const ends = await withAdmin(brokers, (admin) => admin.fetchTopicOffsets(`${options.topic}.id-blocks`))
+    const ends = await asAdmin(brokers, (admin) => admin.fetchTopicOffsets(`${options.topic}.id-blocks`))
     return ends[0]?.high === '2'
   }
 

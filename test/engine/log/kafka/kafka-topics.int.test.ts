@@ -4,10 +4,11 @@ import { openKafkaEventLog } from '../../../../src/engine/log/kafka/kafka-event-
 import { type KafkaCluster, startKafkaCluster } from '../../../brokers/clusters.ts'
 import { describeWithBrokers, describeWithLocalBrokers } from '../../../brokers/describe.ts'
 import { kafkaBrokersAnswering, until } from '../../../brokers/ready.ts'
+import { asAdmin } from '../../../brokers/topics.ts'
 import { captureLog } from '../../../lib/captured-log.ts'
 import { records } from '../contract/fixture.ts'
 import { RecordingSubscriber } from '../recording-subscriber.ts'
-import { alterTopic, deleteRecords, logOptions, openKafkaLog, produce, withAdmin } from './kafka-fixture.ts'
+import { alterTopic, deleteRecords, logOptions, openKafkaLog, produce } from './kafka-fixture.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
 const timeout = 150_000
@@ -22,13 +23,13 @@ const looked = [
 
 async function settingsOf(brokers: string, name: string, configNames: string[] = looked) {
   const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }]
-  const found = await withAdmin(brokers, (admin) => admin.describeConfigs({ includeSynonyms: false, resources }))
+  const found = await asAdmin(brokers, (admin) => admin.describeConfigs({ includeSynonyms: false, resources }))
   const entries = found.resources.flatMap(({ configEntries }) => configEntries)
   return Object.fromEntries(entries.map(({ configName, configValue }) => [configName, configValue]))
 }
 
 async function replicasOf(brokers: string, topic: string): Promise<number[]> {
-  const { topics } = await withAdmin(brokers, (admin) => admin.fetchTopicMetadata({ topics: [topic] }))
+  const { topics } = await asAdmin(brokers, (admin) => admin.fetchTopicMetadata({ topics: [topic] }))
   return topics.flatMap(({ partitions }) => partitions.map(({ replicas }) => replicas.length))
 }
 
@@ -76,7 +77,7 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
 
     await alterTopic(brokers, topic, { 'retention.ms': '-1', 'min.insync.replicas': '2' })
     await deleteRecords(brokers, topic, 1)
-    await withAdmin(brokers, (admin) => admin.createPartitions({ topicPartitions: [{ topic, count: 4 }] }))
+    await asAdmin(brokers, (admin) => admin.createPartitions({ topicPartitions: [{ topic, count: 4 }] }))
     const codes = ['records_were_deleted', 'partitions_changed', 'wrong_min_insync_replicas']
     await vi.waitFor(() => expect(log.warnings.map(({ code }) => code)).toEqual(codes), patience)
     const warned = lines.filter(({ level }) => level === 40).map(({ code }) => code)
@@ -91,7 +92,7 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
     const { topic } = options
     const log = await openKafkaLog(options)
     await log.append(0, records('a'))
-    await withAdmin(brokers, async (admin) => {
+    await asAdmin(brokers, async (admin) => {
       await admin.createPartitions({ topicPartitions: [{ topic, count: 4 }] })
       await until('the added partition has a leader', 30_000, async () => {
         const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
@@ -170,7 +171,7 @@ describeWithLocalBrokers('the replicas of a log', () => {
       `Topic ${topic} has 1 of 3 replicas: the loss of one broker loses the log.`,
     )
 
-    await withAdmin(cluster.brokers, (admin) => raise(admin, [topic, 3], [`${topic}.id-blocks`, 1]))
+    await asAdmin(cluster.brokers, (admin) => raise(admin, [topic, 3], [`${topic}.id-blocks`, 1]))
     const codes = ['wrong_min_insync_replicas', 'wrong_min_insync_replicas']
     await vi.waitFor(() => expect(log.warnings.map(({ code }) => code)).toEqual(codes), patience)
     expect(log.warnings[0]?.message).toMatch(/--add-config min\.insync\.replicas=2$/)

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { EventLog } from '../../../../src/engine/log/event-log.ts'
 import { describeWithBrokers } from '../../../brokers/describe.ts'
+import { patientKafka } from '../../../brokers/topics.ts'
 import { beginTransaction, type ForeignTransaction } from '../../../brokers/transactions.ts'
 import { eventually, records } from '../contract/fixture.ts'
 import { RecordingSubscriber } from '../recording-subscriber.ts'
-import { logOptions, openKafkaLog, plainKafka } from './kafka-fixture.ts'
+import { logOptions, openKafkaLog } from './kafka-fixture.ts'
 
 const inFirst = (...values: string[]) => values.map((value) => ({ partition: 0, value }))
 
 describeWithBrokers('transactions of other producers', ({ kafkaBrokers: brokers }) => {
   async function begin(topic: string, value: string, timeoutMs = 60_000) {
-    const transaction = await beginTransaction(plainKafka(brokers), topic, { timeoutMs })
+    const transaction = await beginTransaction(patientKafka(brokers), topic, { timeoutMs })
     await transaction.send(...inFirst(value))
     return transaction
   }

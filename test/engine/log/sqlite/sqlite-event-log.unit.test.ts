@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../../lib/temporary-folder.ts'
 import { closedAfterTest, eventually, records } from '../contract/fixture.ts'
 import { eventLogContract } from '../event-log.contract.ts'
 import { RecordingSubscriber } from '../recording-subscriber.ts'
-import { failingCommits } from './stored-log.ts'
+import { failingCommits, withDatabase } from './stored-log.ts'
 
 eventLogContract('SQLite', async () => {
   const { file, log } = openNew()
@@ -107,13 +107,4 @@ function openNew(): { file: string; log: EventLog } {
 
 function query(file: string, sql: string): unknown[] {
   return withDatabase(file, (db) => db.prepare(sql).all())
-}
-
-function withDatabase<T>(file: string, work: (db: DatabaseSync) => T): T {
-  const db = new DatabaseSync(file)
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
 }

@@ -57,12 +57,8 @@ export function appendAsBefore(file: string, from: number, count: number): void 
 }
 
 export function withDatabase<T>(file: string, work: (db: DatabaseSync) => T): T {
-  const db = new DatabaseSync(file)
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
+  using db = new DatabaseSync(file)
+  return work(db)
 }
 
 /** The first of these bytes in a file become others. */

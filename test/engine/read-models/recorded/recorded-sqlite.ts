@@ -23,18 +23,14 @@ export const recordedSqlite: RecordedAdapter = {
 
 /** The rows of each table, by the statement that made it. */
 function tablesOf(file: string): Contents {
-  const db = new DatabaseSync(file, { readOnly: true })
-  try {
-    const tables = db.prepare("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite|_%' ESCAPE '|'").all()
-    return contentsOf(
-      tables.map(({ name, sql }) => {
-        const rows = db.prepare(`SELECT * FROM "${name}"`).all()
-        return [String(sql).replace('CREATE TABLE ', '').replaceAll(/\s+/g, ' '), rows.map(withoutTimes)]
-      }),
-    )
-  } finally {
-    db.close()
-  }
+  using db = new DatabaseSync(file, { readOnly: true })
+  const tables = db.prepare("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite|_%' ESCAPE '|'").all()
+  return contentsOf(
+    tables.map(({ name, sql }) => {
+      const rows = db.prepare(`SELECT * FROM "${name}"`).all()
+      return [String(sql).replace('CREATE TABLE ', '').replaceAll(/\s+/g, ' '), rows.map(withoutTimes)]
+    }),
+  )
 }
 
 function withoutTimes(row: object): object {

@@ -71,9 +71,8 @@ function overwrite(bytes: Buffer, at: number): void {
 }
 
 function asAnother(sql: string): void {
-  const db = new DatabaseSync(file)
+  using db = new DatabaseSync(file)
   db.exec(sql)
-  db.close()
 }
 
 const size = () => statSync(file).size

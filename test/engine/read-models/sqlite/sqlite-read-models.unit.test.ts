@@ -28,10 +28,8 @@ function openFixture() {
   const opened: ReadModelStore[] = []
   /** On a connection of its own, as another process has. */
   const asAnother = <T>(work: (db: DatabaseSync) => T): T => {
-    const db = new DatabaseSync(file)
-    const result = work(db)
-    db.close()
-    return result
+    using db = new DatabaseSync(file)
+    return work(db)
   }
   return {
     file,

@@ -5,8 +5,9 @@ import { KafkaReader } from '../../../../../src/engine/log/kafka/kafka-reader.ts
 import { KafkaPublishedLog } from '../../../../../src/engine/log/kafka/publishing/kafka-published-log.ts'
 import { lookAtLane } from '../../../../../src/engine/log/kafka/publishing/look.ts'
 import { describeWithBrokers } from '../../../../brokers/describe.ts'
+import { createTopics, patientKafka } from '../../../../brokers/topics.ts'
 import { brokerEnvironment } from '../../../../e2e/service.ts'
-import { createTopics, plainKafka, produce, topic } from '../kafka-fixture.ts'
+import { produce, topic } from '../kafka-fixture.ts'
 
 const logId = 'the log'
 const lanes = 3
@@ -35,7 +36,7 @@ describeWithBrokers('a look at what is published', (brokers) => {
     owned.close()
     expect((await look()).partitions).toMatchObject([{ next: 1, told: 1, failure: undefined }])
 
-    const producer = plainKafka(brokers.kafkaBrokers).producer({
+    const producer = patientKafka(brokers.kafkaBrokers).producer({
       transactionalId: `${journal}.events-0`,
       maxInFlightRequests: 1,
     })
