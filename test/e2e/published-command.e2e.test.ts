@@ -1,11 +1,11 @@
 import { expect, it, vi } from 'vitest'
 import type { DescribedPublisher } from '../../src/engine/operations/published.ts'
-import { describeWithBrokers } from '../brokers/describe.ts'
+import { describeWithBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { deleteTopics } from '../brokers/topics.ts'
 import { Client, createMany } from './client.ts'
 import { untilWarned } from './published-state.ts'
 import { expectPublished, publishedOf } from './published-topic.ts'
-import { brokerEnvironment, petstore, petstoreJson, startService } from './service.ts'
+import { brokerEnvironment, petstore, petstoreJson, startOwnBrokers, startService } from './service.ts'
 import { produce, readTopic } from './topic.ts'
 
 const patience = { timeout: 60_000, interval: 500 }
@@ -80,5 +80,18 @@ describeWithBrokers('petstore published', (brokers) => {
       new Client(anew),
       pets.map(({ id }) => id),
     )
+  })
+})
+
+describeWithOwnBrokers('a process that publishes', () => {
+  it('ends by itself within its time where no broker answers', async () => {
+    const { kafka, environment } = await startOwnBrokers()
+    const service = await startService(environment)
+    const client = new Client(service)
+    const [pet] = await createMany(client, 1)
+    await expectPublished(environment, client, [pet?.id ?? 0])
+    await kafka.pause()
+    expect(await service.end('SIGTERM')).toBe(0)
+    await kafka.resume()
   })
 })
