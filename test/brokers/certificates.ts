@@ -28,6 +28,8 @@ export function certificateAndPassword({ ca, both }: Certificates, users: readon
     ...{ 'ssl.client.auth': 'required', 'ssl.truststore.type': 'PEM', 'ssl.truststore.location': ca },
     'sasl.enabled.mechanisms': 'PLAIN',
     'sasl.mechanism.inter.broker.protocol': 'PLAIN',
+    // By default a broker asks for the state of a transaction without TLS, takes the answer for a size, and ends.
+    'inter.broker.listener.name': 'PLAINTEXT',
     'listener.name.plaintext.plain.sasl.jaas.config': `${module} required username="admin" password="${password}" ${credentials};`,
   }
 }

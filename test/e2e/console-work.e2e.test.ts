@@ -286,16 +286,21 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
       expect(problems).toEqual([])
     })
 
-    it('names the process that projects, and says when there is none', async () => {
+    it('names the process that projects and publishes, and says when there is none', async () => {
       const environment = { ...brokerEnvironment(brokers), CONSOLE: 'true' }
       const projector = await startService({ ...environment, ROLE: 'projector' })
       const { url } = await startService({ ...environment, ROLE: 'api' })
       const { page, problems } = await openConsole(url)
       await signIn(page)
+      const published = page.getByRole('region', { name: 'Published' })
+      await expect.poll(() => published.textContent(), { timeout: 30_000 }).toContain(`/${projector.pid}`)
+      expect(await published.textContent()).toContain(`${environment.KAFKA_TOPIC}.published`)
       await goTo(page, 'Pipeline')
       await expectSays(page, `/${projector.pid} has 6 partitions`)
       await projector.end('SIGKILL')
       await expectSays(page, /\bnobody\b/)
+      await goTo(page, 'Overview')
+      await expect.poll(() => published.textContent(), { timeout: 30_000 }).toContain('nobody')
       expect(problems).toEqual([])
     })
 

@@ -90,7 +90,9 @@ export async function startService(
   const { host, port, adminPort, probesInDetail, logsWrites, corsOrigins, publicUrl } = config
   const parts = { definition, storage, health, lag, traffic, logger, role: config.role }
   const warnings = () => [...output.warnings, ...storage.stores.flatMap((store) => store.warnings)]
-  const console = api && config.hasConsole ? await startConsole({ ...parts, ...api, warnings }) : undefined
+  const standing = () => publishing?.states.flatMap((state) => state.warnings) ?? []
+  const console =
+    api && config.hasConsole ? await startConsole({ ...parts, ...api, warnings, publishing: standing }) : undefined
   const served = { ...probed, api: api?.services }
   const operated = { ...served, addConsole: console?.add }
   const app = await buildApp(adminPort === undefined ? operated : served, {
@@ -112,10 +114,9 @@ export async function startService(
     await app.close()
     await admin?.close()
     await console?.close()
-    await published
     await lag.close()
     await api?.close()
-    await projectors?.close()
+    await Promise.all([published, projectors?.close()]) // each leaves its group, which takes long where no broker answers
     await Promise.all(shards.map(({ tracker }) => tracker.close()))
     await stopRetention()
     await storage.close()

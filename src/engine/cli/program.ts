@@ -48,6 +48,7 @@ function modules({ service: { cli = [] } }: Definition): (readonly [names: reado
     [commandNames.keys, () => import('./keys.ts')],
     [commandNames.readModels, () => import('./read-models.ts')],
     [commandNames.parked, () => import('./parked.ts')],
+    [commandNames.published, () => import('./published.ts')],
     [commandNames.events, () => import('./events.ts')],
     [commandNames.streams, () => import('./streams.ts')],
     [commandNames.backup, () => import('./backup.ts')],

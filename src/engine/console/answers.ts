@@ -9,6 +9,8 @@ export interface Answers {
   readonly generations: Generations
   /** The name of the process that projects each partition. */
   readonly projectors: Readonly<Record<string, string>>
+  /** None where nothing is published. */
+  readonly published: readonly Published[]
   readonly parked: ParkedQueue
   readonly [figures: `figures?${string}`]: NewFigures
   readonly [runbook: `runbook?${string}`]: string
@@ -139,6 +141,21 @@ interface Generations {
     readonly documents?: Readonly<Record<string, number>> | undefined
     readonly parked?: number
   }[]
+}
+
+/** What consumers read beside the log, and how far it is. */
+export interface Published {
+  readonly publisher: string
+  readonly topic: string
+  /** Records that were told, and those of the log that are not passed yet. */
+  readonly told: number
+  readonly lag: number
+  /** Streams whose further events wait behind a parked one. */
+  readonly waiting: number
+  /** The processes that publish. */
+  readonly owners: readonly string[]
+  /** What stands still, or is not as it should be, and what to do about it. */
+  readonly problems: readonly string[]
 }
 
 interface ParkedQueue {

@@ -7,24 +7,31 @@ import { timeOfDay } from '../lib/clock.ts'
 import { ServiceError } from '../lib/errors/errors.ts'
 import { release } from '../lib/operating/release.ts'
 import type { EventLog, Position } from '../log/event-log.ts'
+import type { PublishedLog } from '../log/published-log.ts'
 import { describeGenerations, type OpenedVersions } from '../operations/generations.ts'
 import { discard, discardableAt, parkedStreamsIn, placeOf } from '../operations/parked.ts'
+import { describePublished, problemsOf } from '../operations/published.ts'
 import type { WorkOptions } from '../operations/read-models.ts'
 import type { Lag } from '../projector/lag-meter.ts'
 import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import type { Stores } from '../read-models/shards.ts'
-import type { NewFigures, Result, Status } from './answers.ts'
+import type { NewFigures, Published, Result, Status } from './answers.ts'
 import { Figures, sampleMs } from './figures.ts'
 import { Jobs } from './jobs.ts'
 import { Situation, type SituationSources } from './situation.ts'
 
-export interface ConsoleOptions extends Pick<SituationSources, 'reads' | 'health' | 'warnings'> {
+export interface ConsoleOptions extends Pick<SituationSources, 'reads' | 'health' | 'warnings' | 'publishing'> {
   readonly definition: Definition
   /** What this process is called among several. */
   readonly processName: string
   readonly role: string
-  readonly storage: OpenedVersions & { readonly log: EventLog; readonly stores: Stores; readonly group: string }
+  readonly storage: OpenedVersions & {
+    readonly log: EventLog
+    readonly stores: Stores
+    readonly group: string
+    openPublished(): readonly PublishedLog[]
+  }
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied'>
   readonly events: Pick<EventFeed, 'follow' | 'earlier'>
   readonly lag: { readonly lag: Lag }
@@ -35,6 +42,8 @@ export interface ConsoleOptions extends Pick<SituationSources, 'reads' | 'health
 }
 
 const lookMs = 1000
+/** How long what is published is not looked at again: that reads topics. */
+const publishedMs = 3000
 /** Most processes never need it, and all would start later for it. */
 const loadWork = () => import('../operations/read-models.ts')
 /** More streams with parked events are only counted. */
@@ -90,6 +99,21 @@ export function openConsole(options: ConsoleOptions) {
   /** The name of the process that projects each partition. */
   const projectors = shared(async () => Object.fromEntries(await log.ownersIn(storage.group)))
 
+  const topics = storage.openPublished()
+  /** From the topics, since other processes may publish. */
+  const published = shared(async (): Promise<readonly Published[]> => {
+    return (await describePublished(log, topics)).map((each) => {
+      const partitions = each.lanes.flatMap((lane) => lane.partitions)
+      const sum = (of: (partition: (typeof partitions)[number]) => number) =>
+        partitions.reduce((total, partition) => total + of(partition), 0)
+      return {
+        ...{ publisher: each.publisher, topic: each.topic, problems: problemsOf(each) },
+        ...{ told: sum(({ told }) => told), lag: sum(({ lag }) => lag), waiting: sum(({ waiting }) => waiting) },
+        owners: [...new Set(each.lanes.flatMap(({ owner }) => owner ?? []))],
+      }
+    })
+  }, publishedMs)
+
   /** The events that take effect behind what the read models show now: all before that are settled. */
   async function follow(query: Omit<FeedQuery, 'after'>, account: Account, signal: AbortSignal) {
     return await events.follow({ ...query, after: await shownUpTo() }, account, signal)
@@ -138,6 +162,7 @@ export function openConsole(options: ConsoleOptions) {
   look()
   async function close(): Promise<void> {
     for (const timer of timers) clearInterval(timer)
+    for (const each of topics) each.close()
     await jobs.close()
   }
   return {
@@ -147,6 +172,7 @@ export function openConsole(options: ConsoleOptions) {
     figuresAfter,
     generations,
     projectors,
+    published,
     parked,
     follow,
     earlier: events.earlier.bind(events),
@@ -156,13 +182,24 @@ export function openConsole(options: ConsoleOptions) {
   }
 }
 
-/** Asks once for all who ask meanwhile. */
-function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+/** Asks once for all who ask meanwhile, and for those who ask soon after an answer. */
+function shared<T>(ask: () => Promise<T>, keptMs = 0): () => Promise<T> {
   let asking: Promise<T> | undefined
+  const forget = () => {
+    asking = undefined
+  }
   return () => {
-    asking ??= ask().finally(() => {
-      asking = undefined
-    })
+    asking ??= ask().then(
+      (answer) => {
+        if (keptMs === 0) forget()
+        else setTimeout(forget, keptMs).unref()
+        return answer
+      },
+      (error) => {
+        forget()
+        throw error
+      },
+    )
     return asking
   }
 }

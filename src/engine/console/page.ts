@@ -20,6 +20,7 @@ const ownFiles = {
       'parts',
       'plot',
       'overview',
+      'published',
       'pipeline',
       'events',
       'latest',

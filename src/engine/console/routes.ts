@@ -74,6 +74,7 @@ function addLooks(app: FastifyInstance, console: Console): void {
   )
   app.get<{ Reply: Answers['generations'] }>('/generations', options, () => console.generations())
   app.get<{ Reply: Answers['projectors'] }>('/projectors', options, () => console.projectors())
+  app.get<{ Reply: Answers['published'] }>('/published', options, () => console.published())
   app.get<{ Reply: Answers['parked'] }>('/parked', options, () => console.parked())
 }
 

@@ -14,6 +14,8 @@ export interface SituationSources {
   readonly health: Pick<Health, 'live'>
   /** Those of what the process writes to: read models and output. */
   readonly warnings: () => readonly Warning[]
+  /** Those of the publishers of this process. */
+  readonly publishing: () => readonly Warning[]
   readonly now: () => number
 }
 
@@ -42,19 +44,20 @@ export class Situation {
   }
 }
 
-function problemsIn({ lag: { lag }, log, reads, health, warnings }: SituationSources): Found[] {
+function problemsIn({ lag: { lag }, log, reads, health, warnings, publishing }: SituationSources): Found[] {
   const { checks } = health.live()
   return [
     ...partsAway(lag),
     ...readModelsProblems(reads.state, lag),
     ...projectorProblems(checks.projector),
     ...lagProblems(lag),
-    ...[...log.warnings, ...warnings()].map(
-      ({ code, message }): Found => ({
-        ...{ code: `${code} ${message}`, what: message, remedy: '', runbook: 'When something is wrong' },
-      }),
-    ),
+    ...[...log.warnings, ...warnings()].map((warning) => warned(warning, 'When something is wrong')),
+    ...publishing().map((warning) => warned(warning, 'Publishing stands still')),
   ]
+}
+
+function warned({ code, message }: Warning, runbook: RunbookHeading): Found {
+  return { code: `${code} ${message}`, what: message, remedy: '', runbook }
 }
 
 function partsAway(lag: Lag): Found[] {

@@ -44,6 +44,12 @@ export function after(memory: PartitionMemory, { progress, places }: PartitionTu
 /** Nothing can be published there until an operator has seen to it. The message says what was found and what to do. */
 export class StandsStill extends Error {
   override readonly name = 'StandsStill'
+  readonly code: string = 'publishing_stands_still'
+}
+
+/** Kafka refuses it. The message has the ACL that lacks. */
+export class RightMissing extends StandsStill {
+  override readonly code = 'published_right_missing'
 }
 
 /** A lane, held by its only owner. After an error it may only be closed: whoever goes on takes the lane over again. */
@@ -60,10 +66,40 @@ export interface OwnedLane {
 
 export interface LaneMembership {
   /** Why this process is no member now, as the last attempt had it; undefined while it is. */
-  readonly failure: string | undefined
+  readonly failure: unknown
   /** Resolves with the next heartbeat that the group has answered: this process knows who has its lanes then. */
   heartbeat(): Promise<void>
   close(): Promise<void>
+}
+
+/** A partition of the journal, as somebody sees it who has no lane. */
+export interface LookedPartition extends Pick<PartitionMemory, 'next' | 'last' | 'told'> {
+  readonly partition: number
+  /** How many streams wait. */
+  readonly waiting: number
+  /** Why whoever takes the lane over stands still; undefined where it goes on. */
+  readonly failure: string | undefined
+}
+
+export interface LookedLane {
+  readonly lane: number
+  /** The process that has it; null where nobody has it, undefined where Kafka does not tell. */
+  readonly owner: string | null | undefined
+  /** Why none of its partitions can be told of; undefined where they can. */
+  readonly failure: string | undefined
+  readonly partitions: readonly LookedPartition[]
+}
+
+/** What is published, as somebody sees it who changes nothing. */
+export interface PublishedLook {
+  /** What consumers read. */
+  readonly topic: string
+  /** Topics that the next process to publish makes. */
+  readonly missing: readonly string[]
+  /** Why there are no lanes to be told of; undefined where there are, and where topics are missing. */
+  readonly failure: string | undefined
+  readonly lanes: readonly LookedLane[]
+  readonly warnings: readonly Warning[]
 }
 
 /** The topics of one publisher. Each lane has one owner at a time, and what it writes is whole or not there. */
@@ -78,5 +114,7 @@ export interface PublishedLog {
   join(lanes: number, assigned: (lanes: readonly number[]) => void): LaneMembership
   /** Takes a lane: whoever had it cannot write any more. Throws StandsStill, or why it cannot be taken now. */
   takeOver(lane: number, lanes: number): Promise<OwnedLane>
+  /** Looks as `takeOver` does, makes nothing, and takes nothing from anybody. Throws OutOfReachError. */
+  inspect(): Promise<PublishedLook>
   close(): void
 }

@@ -9,6 +9,7 @@ export const runbookHeadings = [
   'What keeps working during a fault',
   'A stalled projector',
   'Parked events',
+  'Publishing stands still',
   'A batch that cannot be decoded',
   'Incomplete read models',
   'Scaling',

@@ -80,6 +80,11 @@ export class Lane {
     return this.#failure === undefined ? undefined : messageOf(this.#failure)
   }
 
+  /** The same, if an operator has to see to it. */
+  get still(): StandsStill | undefined {
+    return this.#failure instanceof StandsStill ? this.#failure : undefined
+  }
+
   /** More may have been applied. */
   wake(): void {
     this.#wake()

@@ -4,13 +4,13 @@ import { messageOf } from '../lib/errors/errors.ts'
 import type { Warning } from '../lib/operating/warning.ts'
 import { abortOf } from '../lib/with-timeout.ts'
 import type { Offset } from '../log/event-log.ts'
-import type { LaneMembership, PublishedLog } from '../log/published-log.ts'
+import { type LaneMembership, type PublishedLog, StandsStill } from '../log/published-log.ts'
 import { type Lag, LagHistory } from '../projector/lag-meter.ts'
 import { Lane } from './lane.ts'
 import type { TurnOptions } from './turn.ts'
 
 export interface PublisherOptions extends TurnOptions {
-  readonly published: PublishedLog
+  readonly published: Omit<PublishedLog, 'inspect'>
   /** How far the read models of this process are behind the log. */
   readonly lag: () => Lag
   readonly logger: Logger
@@ -61,7 +61,7 @@ export class Publisher {
   #closing: Promise<unknown> = Promise.resolve()
   #seconds: ReadonlyMap<number, number> = new Map()
   #membership: LaneMembership | undefined
-  #failure: string | undefined = 'The read models have not caught up yet.'
+  #failure: unknown = new Error('The read models have not caught up yet.')
 
   constructor(options: PublisherOptions) {
     this.#options = options
@@ -70,6 +70,7 @@ export class Publisher {
 
   get state(): PublisherState {
     const { published } = this.#options
+    const failure = this.#failure ?? this.#membership?.failure
     const lanes = this.#lanes.map((lane) => ({
       ...{ lane: lane.lane, failure: lane.failure },
       partitions: lane.progress.map(({ partition, next, waiting }) => ({
@@ -79,9 +80,9 @@ export class Publisher {
     }))
     return {
       publisher: published.publisher,
-      failure: this.#failure ?? this.#membership?.failure,
+      failure: toldOf(failure),
       lanes,
-      warnings: published.warnings,
+      warnings: [...published.warnings, ...standingStill([failure, ...this.#lanes.map((lane) => lane.still)])],
     }
   }
 
@@ -171,14 +172,24 @@ export class Publisher {
   #failed(error: unknown): void {
     const reason = messageOf(error)
     const { logger, published } = this.#options
-    if (this.#failure !== reason)
+    if (toldOf(this.#failure) !== reason)
       logger.warn({ publisher: published.publisher }, `nothing is published by this process: ${reason}`)
-    this.#failure = reason
+    this.#failure = error
   }
 
   #pause(ms: number): Promise<void> {
     return delay(ms, undefined, { signal: this.#ended.signal }).catch(() => {})
   }
+}
+
+function toldOf(failure: unknown): string | undefined {
+  return failure === undefined ? undefined : messageOf(failure)
+}
+
+/** What an operator has to see to, once each. */
+function standingStill(failures: readonly unknown[]): readonly Warning[] {
+  const still = failures.filter((each) => each instanceof StandsStill)
+  return [...new Map(still.map(({ code, message }) => [message, { code, message }])).values()]
 }
 
 /** The ends of the log, as of the last look. */

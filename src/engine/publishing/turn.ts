@@ -1,5 +1,6 @@
 import type { EventLog, LogRecord, NewRecord, Offset } from '../log/event-log.ts'
-import { type PartitionMemory, type PartitionTurn, StandsStill } from '../log/published-log.ts'
+import { lostEnd } from '../log/lost-end.ts'
+import type { PartitionMemory, PartitionTurn } from '../log/published-log.ts'
 import { readAt } from '../log/read-at.ts'
 import { eventText } from '../log/record-codec.ts'
 import { isSameRecord, recordIdentity } from '../log/record-identity.ts'
@@ -102,7 +103,7 @@ class Turn {
     const { log } = this.#options
     const { last, next: position } = this.#memory
     const read = await log.read(this.#partition, last?.offset ?? position, this.#stepsMax + 1)
-    if (last !== null && !isSameRecord(read.records[0], last)) throw await this.#whyAnother(last.offset)
+    if (last !== null && !isSameRecord(read.records[0], last)) throw await lostEnd(log, this.#partition, last.offset)
     const records = read.records.filter(({ offset }) => offset >= position)
     const events = records.map((record) => readEvent(this.#options, this.#partition, record))
     const end = await this.#look(events, read.next)
@@ -237,14 +238,5 @@ class Turn {
 
   #placeOf(stream: StreamId): Offset | undefined {
     return this.#places.has(stream) ? this.#places.get(stream) : this.#memory.waiting.get(stream)
-  }
-
-  async #whyAnother(offset: Offset): Promise<Error> {
-    const { [this.#partition]: end = 0 } = await this.#options.log.endOffsets()
-    const found = end <= offset ? `ends at offset ${end}` : `has another record at offset ${offset}`
-    return new StandsStill(
-      `Partition ${this.#partition} of the event log ${found}: it has lost its end after what was there had been published. ` +
-        "See 'Publishing stands still' in the runbook.",
-    )
   }
 }

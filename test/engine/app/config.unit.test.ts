@@ -44,7 +44,9 @@ describe('configuration', () => {
         sasl: { mechanism: 'plain', username: 'u', password: 'p' },
       },
       redis: { url: 'redis://localhost', prefix: 'theatre' },
+      publishers: ['events'],
     })
+    expect(readConfig(theatre, { ...brokers, PUBLISH: 'none' }).brokers?.publishers).toEqual([])
   })
 
   it('reads brokers with an IPv6 address', () => {

@@ -4,6 +4,7 @@ import type { ReadStatus } from '../../../src/engine/app/shards.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { Warning } from '../../../src/engine/lib/operating/warning.ts'
 import type { Lag } from '../../../src/engine/projector/lag-meter.ts'
+import type { PublisherState } from '../../../src/engine/publishing/publisher.ts'
 import { startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
 
 const active = { name: 'generation', logId: 'log', continues: undefined }
@@ -166,5 +167,38 @@ describe('a batch that cannot be decoded', () => {
     const { health } = open({ log, lag: { lag: unknown, stalls: [before, ...stalls] } })
     const projector = { status: 'stalled', partitions: stalls, undecodable }
     expect(health.live()).toEqual({ live: false, checks: { projector } })
+  })
+})
+
+describe('publishing', () => {
+  const partitions = [{ partition: 1, events: 4, seconds: 2, waiting: 0 }]
+  const lane = (number: number, failure?: string) => ({ lane: number, failure, partitions })
+  const publisher = { publisher: 'events', failure: undefined, lanes: [lane(0), lane(1)], warnings: [] }
+  const checkOf = async (...states: readonly PublisherState[]) => {
+    const { ready, checks } = await open({ publishing: { states } }).health.ready()
+    expect(ready).toBe(true)
+    return checks.publishing
+  }
+
+  it('is up where each publisher takes part, and each lane is told', async () => {
+    const publishers = [{ publisher: 'events', failure: undefined, lanes: [0, 1], still: [] }]
+    expect(await checkOf(publisher)).toEqual({ status: 'up', publishers })
+    expect(await checkOf({ ...publisher, lanes: [] })).toMatchObject({ status: 'up' })
+    expect((await open().health.ready()).checks).not.toHaveProperty('publishing')
+  })
+
+  it('waits where a process takes no part, or a lane stands still, and makes nobody unready', async () => {
+    const behind = { ...publisher, failure: 'The read models are too far behind the log.', lanes: [] }
+    expect(await checkOf(behind)).toMatchObject({ status: 'waiting', publishers: [{ failure: behind.failure }] })
+    const still = { ...publisher, lanes: [lane(0), lane(1, 'of another log')] }
+    expect(await checkOf(publisher, still)).toMatchObject({
+      status: 'waiting',
+      publishers: [{ still: [] }, { lanes: [0, 1], still: [{ lane: 1, reason: 'of another log' }] }],
+    })
+  })
+
+  it('warns with what lacks, though it goes on', async () => {
+    const warnings = [{ code: 'published_right_missing', message: 'Run kafka-acls.sh' }]
+    expect(await checkOf({ ...publisher, warnings })).toMatchObject({ status: 'up', publishers: [{ warnings }] })
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Metrics } from '../../../src/engine/http/routes/health.ts'
 import { Distribution } from '../../../src/engine/lib/distribution.ts'
 import type { Lag } from '../../../src/engine/projector/lag-meter.ts'
+import type { PublisherState } from '../../../src/engine/publishing/publisher.ts'
 import { metricsOf } from './metrics-of.ts'
 
 const counts = { applied: 5, duplicate: 1, superseded: 3, parked: 2, discarded: 4, skipped: 1 }
@@ -103,6 +104,34 @@ describe('metrics', () => {
       'theatre_append_duration_seconds_sum 0.5',
       'theatre_append_duration_seconds_count 1',
     ])
+  })
+
+  it('tell how far what is published is, by partition, and how many lanes are told', async () => {
+    const behind = { partition: 4, events: 12, seconds: 3.5, waiting: 2 }
+    const states = [
+      {
+        ...{ publisher: 'events', failure: undefined },
+        lanes: [
+          { lane: 0, failure: undefined, partitions: [] },
+          { lane: 1, failure: undefined, partitions: [behind] },
+          { lane: 2, failure: 'of another log', partitions: [] },
+        ],
+        warnings: [{ code: 'publishing_stands_still', message: 'of another log' }],
+      },
+    ]
+    const published = async (states: readonly PublisherState[]) =>
+      (await metricsOf({ publishing: { states } }).text())
+        .split('\n')
+        .filter((line) => /^theatre_(published|warn)/.test(line))
+    expect(await published(states)).toEqual([
+      'theatre_warnings{part="publishing",code="publishing_stands_still"} 1',
+      'theatre_published_lag_events{publisher="events",partition="4"} 12',
+      'theatre_published_lag_seconds{publisher="events",partition="4"} 3.5',
+      'theatre_published_waiting_streams{publisher="events",partition="4"} 2',
+      'theatre_published_lanes{publisher="events",state="publishing"} 2',
+      'theatre_published_lanes{publisher="events",state="still"} 1',
+    ])
+    expect(await published([])).toEqual([])
   })
 
   it('tell how many lines of the log are lost, and that they are', async () => {

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
 import type { Environment } from '../../brokers/program.ts'
+import { startHere } from '../../lib/start-here.ts'
 import { temporaryFolder } from '../../lib/temporary-folder.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { runHere } from './run-here.ts'
 
 const commands = [
-  ...['generations', 'rebuild', 'verify', 'stats', 'events', 'streams', 'backup', 'doctor', 'runbook'],
+  ...['generations', 'rebuild', 'verify', 'stats', 'events', 'streams', 'backup', 'doctor', 'runbook', 'published'],
   ...['parked list', 'parked show', 'parked discard', 'keys issue', 'keys list', 'keys revoke'],
 ]
 const groups = ['keys', 'parked']
@@ -53,4 +55,16 @@ it('a backup of no event log exits with 2', async () => {
   const folder = temporaryFolder()
   const { code, errors } = await runHere({ DATA_DIR: folder }, `backup ${folder}/backup`)
   expect([code, errors]).toEqual([2, expect.stringMatching(/no event log in .*DATA_DIR/)])
+})
+
+it('in embedded mode nothing is published, which is no fault', async () => {
+  const DATA_DIR = temporaryFolder()
+  await startHere(theatre, { DATA_DIR })
+  const { code, output, errors } = await runHere({ DATA_DIR }, 'published')
+  expect([code, output, errors]).toEqual([
+    0,
+    expect.stringMatching(/^Nothing is published: .*GET \/v1\/events\.\n$/),
+    '',
+  ])
+  expect(await runHere({ DATA_DIR }, 'published --json')).toEqual({ code: 0, output: '[]\n', errors: '' })
 })

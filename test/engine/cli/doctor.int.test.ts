@@ -1,13 +1,16 @@
+import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
+import { readConfig } from '../../../src/engine/app/config.ts'
+import { openStorage } from '../../../src/engine/app/storage/storage.ts'
 import { checkUp } from '../../../src/engine/cli/doctor.ts'
 import { checkRedis } from '../../../src/engine/read-models/redis/check-redis.ts'
 import { startRedis } from '../../brokers/brokers.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from '../../brokers/describe.ts'
 import { freePort } from '../../brokers/ready.ts'
-import { asAdmin, createTopics } from '../../brokers/topics.ts'
+import { asAdmin, createTopics, deleteTopics } from '../../brokers/topics.ts'
 import { apiKey } from '../../e2e/client.ts'
 import { brokerEnvironment } from '../../e2e/service.ts'
-import { topic } from '../log/kafka/kafka-fixture.ts'
+import { alterTopic, topic } from '../log/kafka/kafka-fixture.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
@@ -32,6 +35,43 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     await createTopics(brokers.kafkaBrokers, topic(`${environment.KAFKA_TOPIC}.id-blocks`, 1))
     const findings = await checkUp(theatre, { ...environment, KAFKA_PARTITIONS: '7' })
     expect(findings).toContainEqual({ what, state: 'failed', detail: refused })
+  })
+
+  it('looks at what is published, and makes nothing', async () => {
+    const environment = { ...brokerEnvironment(brokers), API_KEYS: apiKey }
+    const { KAFKA_TOPIC: journal } = environment
+    const published = `${journal}.published`
+    const logger = pino({ level: 'silent' })
+    const config = readConfig(theatre, environment)
+    const storage = await openStorage(theatre, config, logger)
+    await storage.close()
+    const missing = await checkUp(theatre, environment)
+    for (const what of [`topic ${published}`, `topic ${journal}.positions`]) {
+      const detail = expect.stringContaining('the first process to publish makes it')
+      expect(missing).toContainEqual({ what, state: 'ok', detail })
+    }
+    expect(await asAdmin(brokers.kafkaBrokers, (admin) => admin.listTopics())).not.toContain(published)
+    expect(await checkUp(theatre, { ...environment, PUBLISH: 'none' })).not.toContainEqual(
+      expect.objectContaining({ what: `topic ${published}` }),
+    )
+
+    const topics = storage.openPublished()
+    for (const each of topics) await each.prepare()
+    for (const each of topics) each.close()
+    const whole = { what: `topic ${published}`, state: 'ok', detail: expect.stringContaining('in 3 lanes') }
+    expect(await checkUp(theatre, environment)).toContainEqual(whole)
+
+    const warned = async (detail: RegExp) =>
+      expect(await checkUp(theatre, environment)).toContainEqual({
+        ...{ what: `topic ${published}`, state: 'warning', detail: expect.stringMatching(detail) },
+      })
+    await alterTopic(brokers.kafkaBrokers, published, {})
+    await warned(/retention\.ms=\d+ by the default of the brokers.*kafka-configs\.sh/)
+    await alterTopic(brokers.kafkaBrokers, published, { 'cleanup.policy': 'compact' })
+    await warned(/cleanup\.policy=compact instead of delete.*Delete it/)
+    await deleteTopics(brokers.kafkaBrokers, published)
+    await createTopics(brokers.kafkaBrokers, topic(published, 2))
+    await warned(/2 partitions instead of 6.*Delete it/)
   })
 
   it('says what does not answer', async () => {

@@ -39,6 +39,10 @@ describe('the status', () => {
     expect(body).toMatchObject({ generations: [{ state: 'active', documents: { seats: 1, bookings: 1 } }] })
   })
 
+  it('says that nothing is published, embedded', async () => {
+    expect(await ask('console/api/published')).toMatchObject({ status: 200, body: [] })
+  })
+
   it('has the runbook in the words of the service, and what is under each heading that a problem names', async () => {
     const { body } = await ask<string>('console/api/runbook')
     expect(body).toMatch(/^# Runbook of Theatre\n/)

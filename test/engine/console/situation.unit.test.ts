@@ -24,6 +24,7 @@ function situationOf(ill: Partial<SituationSources>) {
     reads: { state: { status: 'up' } },
     health: { live: () => ({ live: true, checks: {} }) },
     warnings: () => [],
+    publishing: () => [],
     now: () => clock.at,
     ...ill,
   }
@@ -51,6 +52,7 @@ describe('what is wrong', () => {
     ['parked', { lag: { lag: lagOf(0, 1) } }, /1 event is parked/],
     ['parked', { lag: { lag: lagOf(0, 7) } }, /7 events are parked/],
     ['few Too few.', { log: { warnings: [{ code: 'few', message: 'Too few.' }] } }, /Too few/],
+    ['still It stands still.', { publishing: () => [{ code: 'still', message: 'It stands still.' }] }, /stands still/],
     ['lost Lines.', { warnings: () => [{ code: 'lost', message: 'Lines.' }] }, /Lines/],
   ])('is %s, with what to do and where the runbook has it', (code, ill, what) => {
     const { situation } = situationOf(ill)

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { nothingTold, type PublishedLog, StandsStill } from '../../../src/engine/log/published-log.ts'
+import { nothingTold, type PublishedLog, RightMissing, StandsStill } from '../../../src/engine/log/published-log.ts'
 import type { Lag } from '../../../src/engine/projector/lag-meter.ts'
 import { Publisher } from '../../../src/engine/publishing/publisher.ts'
 import { startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
@@ -15,11 +15,11 @@ const behind = (seconds: number, events = 0): Lag => ({
 })
 
 /** A publisher whose topics are prepared, and whose lanes are assigned, as the test has it. */
-async function openPublisher(prepare: () => Promise<number> = async () => 3) {
+async function openPublisher(prepare: () => Promise<number> = async () => 3, takeOver?: PublishedLog['takeOver']) {
   const world = await openPublishedWorld()
   const state = { lag: unknown as Lag, looks: 0, members: 0 }
   let assign: (lanes: readonly number[]) => void = () => {}
-  const published: PublishedLog = {
+  const published: Omit<PublishedLog, 'inspect'> = {
     publisher: 'events',
     warnings: [],
     prepare: vi.fn(prepare),
@@ -28,12 +28,14 @@ async function openPublisher(prepare: () => Promise<number> = async () => 3) {
       assign = assigned
       return { failure: undefined, heartbeat: async () => {}, close: async () => void state.members-- }
     },
-    takeOver: async () => ({
-      memory: new Map([[0, nothingTold]]),
-      commit: async () => {},
-      check: async () => {},
-      close: () => {},
-    }),
+    takeOver:
+      takeOver ??
+      (async () => ({
+        memory: new Map([[0, nothingTold]]),
+        commit: async () => {},
+        check: async () => {},
+        close: () => {},
+      })),
     close: vi.fn(),
   }
   const { newest } = world.releases
@@ -86,12 +88,26 @@ it('keeps the lanes that it has, and says how far behind each of its partitions 
   expect(publisher.state.lanes.map(({ partitions }) => partitions.length)).toEqual([1, 0])
 })
 
+it('warns once of what several lanes stand still for, and of no failure that passes by itself', async () => {
+  const { publisher, state, assign } = await openPublisher(undefined, async (lane) => {
+    throw lane === 2 ? new Error('no answer') : new StandsStill('delete it')
+  })
+  state.lag = behind(0)
+  await vi.waitFor(() => expect(state.members).toBe(1), patience)
+  assign(0, 1, 2)
+  const failures = ['delete it', 'delete it', 'no answer']
+  await vi.waitFor(() => expect(publisher.state.lanes.map(({ failure }) => failure)).toEqual(failures), patience)
+  expect(publisher.state.warnings).toEqual([{ code: 'publishing_stands_still', message: 'delete it' }])
+})
+
 it('says why the topics cannot be prepared, and ends at once while that takes long', async () => {
   const refusing = await openPublisher(async () => {
-    throw new StandsStill('no right')
+    throw new RightMissing('no right')
   })
   refusing.state.lag = behind(0)
   await vi.waitFor(() => expect(refusing.publisher.state.failure).toBe('no right'), patience)
+  const warnings = [{ code: 'published_right_missing', message: 'no right' }]
+  expect(refusing.publisher.state).toMatchObject({ warnings })
 
   const { publisher, published, state } = await openPublisher(() => new Promise(() => {}))
   state.lag = behind(0)

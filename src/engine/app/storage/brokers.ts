@@ -3,6 +3,7 @@ import type { Definition } from '../../definition/definition.ts'
 import type { Finding } from '../../lib/operating/finding.ts'
 import { checkKafka } from '../../log/kafka/check-kafka.ts'
 import { openKafkaEventLog } from '../../log/kafka/kafka-event-log.ts'
+import { checkPublishing } from '../../log/kafka/publishing/check-publishing.ts'
 import { KafkaPublishedLog } from '../../log/kafka/publishing/kafka-published-log.ts'
 import type { ReadModelStore } from '../../read-models/ports/store.ts'
 import { checkRedis } from '../../read-models/redis/check-redis.ts'
@@ -51,6 +52,9 @@ export async function openBrokers(
   }
 }
 
-export async function checkBrokers({ kafka, redis }: Brokers, logger: Logger): Promise<Finding[]> {
-  return (await Promise.all([checkKafka({ ...kafka, logger }), checkRedis(redis)])).flat()
+export async function checkBrokers({ kafka, redis, publishers }: Brokers, logger: Logger): Promise<Finding[]> {
+  const options = { ...kafka, logger }
+  const [ofKafka, ofRedis] = await Promise.all([checkKafka(options), checkRedis(redis)])
+  const isAway = ofKafka.every(({ state }) => state === 'failed')
+  return [...ofKafka, ...(isAway ? [] : await checkPublishing({ ...options, publishers })), ...ofRedis]
 }

@@ -3,6 +3,7 @@ export const commandNames = {
   keys: ['keys'],
   readModels: ['generations', 'rebuild', 'verify', 'stats'],
   parked: ['parked'],
+  published: ['published'],
   events: ['events'],
   streams: ['streams'],
   backup: ['backup'],

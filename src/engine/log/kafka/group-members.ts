@@ -1,4 +1,4 @@
-import kafkajs, { type MemberDescription, type PartitionAssigner } from 'kafkajs'
+import kafkajs, { type Admin, type PartitionAssigner } from 'kafkajs'
 import { processName } from '../../lib/operating/process-name.ts'
 
 // Node does not detect these names in the CommonJS module.
@@ -18,8 +18,13 @@ export const assignerWithName: PartitionAssigner = (config) => {
   }
 }
 
-/** Who has each partition of a topic. The process of an earlier release has no name; its address stands for it. */
-export function ownersAmong(members: readonly MemberDescription[], topic: string): ReadonlyMap<number, string> {
+/**
+ * Who has each partition of a topic in a group. The process of an earlier release has no name; its address stands for it.
+ */
+export async function ownersIn(admin: Admin, group: string, topic: string): Promise<ReadonlyMap<number, string>> {
+  await admin.describeCluster() // until then kafkajs knows no broker that it could ask
+  const { groups } = await admin.describeGroups([group])
+  const members = groups.flatMap((each) => each.members)
   const owned = members.flatMap(({ memberMetadata, memberAssignment, clientHost }) => {
     const name = String(MemberMetadata.decode(memberMetadata)?.userData ?? '') || clientHost.replace(/^\//, '')
     const partitions = MemberAssignment.decode(memberAssignment)?.assignment[topic] ?? []

@@ -13,7 +13,7 @@ import type {
 } from '../event-log.ts'
 import { outcomeUnknown, unanswered, unavailable } from '../failures.ts'
 import { partitionOf } from './default-partitioner.ts'
-import { ownersAmong } from './group-members.ts'
+import { ownersIn } from './group-members.ts'
 import { type BootedLog, bootLog } from './kafka-boot.ts'
 import { KafkaClient, KafkaConnection } from './kafka-client.ts'
 import { KafkaProducer } from './kafka-producer.ts'
@@ -167,12 +167,7 @@ class KafkaEventLog implements EventLog {
   async ownersIn(group: string): Promise<ReadonlyMap<number, string>> {
     this.#failIfEnded()
     try {
-      const { groups } = await this.#admin.use(ownersTimeoutMs, async (admin) => {
-        await admin.describeCluster() // until then kafkajs knows no broker that it could ask
-        return await admin.describeGroups([group])
-      })
-      const members = groups.flatMap((each) => each.members)
-      return ownersAmong(members, this.#options.topic)
+      return await this.#admin.use(ownersTimeoutMs, (admin) => ownersIn(admin, group, this.#options.topic))
     } catch (error) {
       throw unanswered(error)
     }

@@ -48,7 +48,7 @@ export class KafkaReader {
 
   /** For each partition of the topic, the offset of its first record, or the offset that its next record will get. */
   async offsets(topic: string, which: 'first' | 'next', limitMs: number): Promise<Offset[]> {
-    return await this.#read(limitMs, async (cluster) => {
+    return await this.ask(limitMs, async (cluster) => {
       await cluster.addTargetTopic(topic)
       await cluster.refreshMetadataIfNecessary()
       const partitions = cluster.findTopicPartitionMetadata(topic).map((each) => ({ partition: each.partitionId }))
@@ -73,7 +73,7 @@ export class KafkaReader {
    * end on. Throws UndecodableError where that batch cannot be decoded.
    */
   async records({ topic, partition, from, bytesMax, isolation }: FetchPosition, limitMs: number): Promise<ReadRecords> {
-    const response = await this.#read(limitMs, async (cluster) => {
+    const response = await this.ask(limitMs, async (cluster) => {
       await cluster.addTargetTopic(topic)
       const leader = Object.keys(cluster.findLeaderForPartitions(topic, [partition]))[0] ?? ''
       const broker = await cluster.findBroker({ nodeId: leader })
@@ -88,18 +88,18 @@ export class KafkaReader {
     return recordsFrom(from, response.responses[0]?.partitions[0]?.messages ?? [], topic)
   }
 
-  close(): void {
-    this.#connection.close()
-  }
-
-  // The second attempt covers changes since the first connection: a leader that moved, a broker that restarted.
-  async #read<T>(limitMs: number, read: (cluster: Cluster) => Promise<T>): Promise<T> {
+  /** A second attempt covers changes since the first connection: a leader that moved, a broker that restarted. */
+  async ask<T>(limitMs: number, question: (cluster: Cluster) => Promise<T>): Promise<T> {
     const deadline = performance.now() + limitMs
     try {
-      return await this.#connection.use(limitMs / 2, read)
+      return await this.#connection.use(limitMs / 2, question)
     } catch {
-      return await this.#connection.use(deadline - performance.now(), read)
+      return await this.#connection.use(deadline - performance.now(), question)
     }
+  }
+
+  close(): void {
+    this.#connection.close()
   }
 }
 

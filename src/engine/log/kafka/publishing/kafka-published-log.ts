@@ -1,14 +1,32 @@
+import { messageOf, OutOfReachError } from '../../../lib/errors/errors.ts'
 import type { Warning } from '../../../lib/operating/warning.ts'
-import { type LaneMembership, type OwnedLane, type PublishedLog, StandsStill } from '../../published-log.ts'
+import {
+  type LaneMembership,
+  type OwnedLane,
+  type PublishedLog,
+  type PublishedLook,
+  StandsStill,
+} from '../../published-log.ts'
+import { ownersIn } from '../group-members.ts'
 import { asAdmin } from '../kafka-boot.ts'
 import { type KafkaAccess, KafkaClient } from '../kafka-client.ts'
 import { KafkaReader } from '../kafka-reader.ts'
+import { checkEach } from './checked-memory.ts'
 import { KafkaLane } from './kafka-lane.ts'
 import { LaneGroup } from './lane-group.ts'
-import { nothingStored, type ReadPositions, readPositions, type StoredMemory } from './positions.ts'
-import { type PublisherName, prepareTopics, publishers, publishingTopics } from './publishing-topics.ts'
-import { asRefusal } from './rights.ts'
-import { findTargets, stateOf } from './targets.ts'
+import { lookAtLane } from './look.ts'
+import { readPositions } from './positions.ts'
+import {
+  groupOf,
+  lookAtTopics,
+  type PreparedTopics,
+  type PublisherName,
+  prepareTopics,
+  publishers,
+  publishingTopics,
+  transactionalIdOf,
+} from './publishing-topics.ts'
+import { askForRights, asRefusal } from './rights.ts'
 import { Transactions } from './transactions.ts'
 
 export interface KafkaPublishedLogOptions extends KafkaAccess {
@@ -19,7 +37,7 @@ export interface KafkaPublishedLogOptions extends KafkaAccess {
 }
 
 const prepareLimitMs = 8000
-const targetsAtOnce = 8
+const ownersLimitMs = 2000
 
 /** The topics of one publisher on Kafka. */
 export class KafkaPublishedLog implements PublishedLog {
@@ -45,24 +63,24 @@ export class KafkaPublishedLog implements PublishedLog {
     )
     const { lanes, warnings } = await prepare.catch(asRefusal(this.#options))
     this.#warnings = warnings
+    await askForRights(this.#reader, this.#options, this.publisher)
     return lanes
   }
 
   join(lanes: number, assigned: (lanes: readonly number[]) => void): LaneMembership {
     const { topic, logger } = this.#options
     const first = publishers.indexOf(this.publisher) * lanes
-    const group = `${topic}.projector.publish-${this.publisher}`
     const { positions } = publishingTopics(topic)
     const options = {
       newClient: () => this.#newClient(),
       topic: positions,
       partitions: publishers.length * lanes,
       logger,
-      group,
+      group: groupOf(topic, this.publisher),
     }
-    return new LaneGroup(options, (partitions) =>
-      assigned(partitions.map((each) => each - first).filter((lane) => lane >= 0 && lane < lanes)),
-    )
+    const toLanes = (partitions: readonly number[]) =>
+      assigned(partitions.map((each) => each - first).filter((lane) => lane >= 0 && lane < lanes))
+    return new LaneGroup(options, toLanes, () => askForRights(this.#reader, this.#options, this.publisher))
   }
 
   async takeOver(lane: number, lanes: number): Promise<OwnedLane> {
@@ -72,10 +90,8 @@ export class KafkaPublishedLog implements PublishedLog {
       throw new StandsStill(
         `Topic ${publishingTopics(topic).positions} has another number of partitions than before: restart the service.`,
       )
-    const transactionalId = `${topic}.${this.publisher}-${lane}`
-    const transactions = await Transactions.open(() => this.#newClient(), transactionalId).catch(
-      asRefusal(this.#options),
-    )
+    const id = transactionalIdOf(topic, this.publisher, lane)
+    const transactions = await Transactions.open(() => this.#newClient(), id).catch(asRefusal(this.#options))
     try {
       return await this.#readBack(lane, lanes, transactions)
     } catch (error) {
@@ -84,8 +100,46 @@ export class KafkaPublishedLog implements PublishedLog {
     }
   }
 
+  async inspect(): Promise<PublishedLook> {
+    const { topic, brokers } = this.#options
+    const { published } = publishingTopics(topic)
+    const nothing = { topic: published, missing: [], failure: undefined, lanes: [], warnings: [] }
+    try {
+      const [found, owners] = await asAdmin(this.#newClient(), prepareLimitMs, async (admin) => {
+        const looked = await lookAtTopics(admin, topic, brokers.join(','))
+        return [looked, 'missing' in looked ? undefined : await this.#owners()] as const
+      })
+      if ('missing' in found) return { ...nothing, missing: found.missing }
+      return { ...nothing, ...found, lanes: await this.#lookAtLanes(found, owners) }
+    } catch (error) {
+      if (error instanceof StandsStill) return { ...nothing, failure: error.message }
+      throw new OutOfReachError(`Kafka does not tell what is published in ${published}: ${messageOf(error)}.`, {
+        cause: error,
+      })
+    }
+  }
+
   close(): void {
     this.#reader.close()
+  }
+
+  async #lookAtLanes({ lanes }: PreparedTopics, owners: ReadonlyMap<number, string> | undefined) {
+    const first = publishers.indexOf(this.publisher) * lanes
+    const looks = Array.from({ length: lanes }, async (_, lane) => {
+      const position = first + lane
+      const looked = await lookAtLane({ ...this.#options, reader: this.#reader, lane, lanes, position })
+      return { ...looked, owner: owners && (owners.get(position) ?? null) }
+    })
+    return await Promise.all(looks)
+  }
+
+  /** Undefined where Kafka does not tell. */
+  async #owners(): Promise<ReadonlyMap<number, string> | undefined> {
+    const { topic } = this.#options
+    const { positions } = publishingTopics(topic)
+    return await asAdmin(this.#newClient(), ownersLimitMs, (admin) =>
+      ownersIn(admin, groupOf(topic, this.publisher), positions),
+    ).catch(() => undefined)
   }
 
   async #readBack(lane: number, lanes: number, transactions: Transactions): Promise<OwnedLane> {
@@ -93,57 +147,17 @@ export class KafkaPublishedLog implements PublishedLog {
     const topics = publishingTopics(topic)
     const position = publishers.indexOf(this.publisher) * lanes + lane
     const read = await readPositions(this.#reader, topics.positions, position)
-    const memory = await this.#checked(read, topics.published, (partition) => partition % lanes === lane)
-    return new KafkaLane({ topics, logId, reader: this.#reader, transactions, position, read: { ...read, memory } })
-  }
-
-  /** The memory of the partitions that are as they were left; the others are told from the beginning. */
-  async #checked(
-    { memory }: ReadPositions,
-    published: string,
-    isOwn: (partition: number) => boolean,
-  ): Promise<ReadonlyMap<number, StoredMemory>> {
-    const { logId, topic } = this.#options
-    const targets = (await findTargets(this.#reader, published)).filter(({ partition }) => isOwn(partition))
-    const ends = await this.#reader.offsets(topic, 'next', prepareLimitMs)
-    const checked = new Map<number, StoredMemory>()
-    for (let at = 0; at < targets.length; at += targetsAtOnce) {
-      await Promise.all(
-        targets.slice(at, at + targetsAtOnce).map(async (target) => {
-          const { partition } = target
-          const stored = memory.get(partition)
-          if (stored !== undefined && stored.logId !== logId) throw ofAnotherLog(topic)
-          const state = await stateOf(this.#reader, target, stored && (stored.ends[published] ?? 0))
-          if (state === 'new' || stored === undefined) checked.set(partition, begunAnew(stored, logId))
-          else if (stored.next > (ends[partition] ?? 0))
-            throw beyondLog(topic, partition, stored.next, ends[partition] ?? 0)
-          else checked.set(partition, stored)
-        }),
-      )
-    }
-    return checked
+    const by = { topic, logId, reader: this.#reader }
+    const checked = await checkEach(by, { lane, lanes }, async (partition, check) => {
+      return [partition, await check(read.memory.get(partition))] as const
+    })
+    return new KafkaLane({
+      ...{ topics, logId, reader: this.#reader, transactions, position },
+      read: { ...read, memory: new Map(checked) },
+    })
   }
 
   #newClient(): KafkaClient {
     return new KafkaClient(this.#options)
   }
-}
-
-/** What waited before is forgotten with the first transaction: it would be told twice. */
-function begunAnew(stored: StoredMemory | undefined, logId: string): StoredMemory {
-  return { ...nothingStored(logId), stale: [...(stored?.waiting.keys() ?? [])] }
-}
-
-function ofAnotherLog(topic: string): StandsStill {
-  const { published, positions } = publishingTopics(topic)
-  return new StandsStill(
-    `Topic ${positions} is of another event log than ${topic}. Delete ${published} and ${positions}: both come back.`,
-  )
-}
-
-function beyondLog(topic: string, partition: number, next: number, end: number): StandsStill {
-  return new StandsStill(
-    `Partition ${partition} of topic ${topic} ends at offset ${end}, and was published up to ${next}: it has lost its end. ` +
-      `What consumers saw cannot be unsaid. Decide what they keep, and delete ${publishingTopics(topic).published}: it comes back as the log is now.`,
-  )
 }

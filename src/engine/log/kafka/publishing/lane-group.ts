@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { messageOf } from '../../../lib/errors/errors.ts'
-import type { LaneMembership } from '../../published-log.ts'
+import { type LaneMembership, RightMissing } from '../../published-log.ts'
 import { type ConsumerOptions, KafkaConsumer } from '../kafka-consumer.ts'
 
 const restartDelayMs = 500
@@ -14,6 +13,7 @@ const failingAfter = 20
 export class LaneGroup implements LaneMembership {
   readonly #options: ConsumerOptions
   readonly #assigned: (partitions: readonly number[]) => void
+  readonly #askForRights: () => Promise<void>
   readonly #closing = new AbortController()
   readonly #ended: Promise<void>
   #consumer: KafkaConsumer | undefined
@@ -21,14 +21,21 @@ export class LaneGroup implements LaneMembership {
   #failures = 0
   #failure: unknown
 
-  constructor(options: ConsumerOptions, assigned: (partitions: readonly number[]) => void) {
+  /** `askForRights` throws if one lacks: kafkajs keeps that to itself. */
+  constructor(
+    options: ConsumerOptions,
+    assigned: (partitions: readonly number[]) => void,
+    askForRights: () => Promise<void>,
+  ) {
     this.#options = options
     this.#assigned = assigned
+    this.#askForRights = askForRights
     this.#ended = this.#run()
   }
 
-  get failure(): string | undefined {
-    return this.#failures < failingAfter ? undefined : messageOf(this.#failure)
+  get failure(): unknown {
+    const isFailing = this.#failure instanceof RightMissing || this.#failures >= failingAfter
+    return isFailing && this.#failures > 0 ? this.#failure : undefined
   }
 
   heartbeat(): Promise<void> {
@@ -53,7 +60,10 @@ export class LaneGroup implements LaneMembership {
       })
       const error = await this.#consumer.run()
       if (signal.aborted) return
-      this.#failure = error
+      this.#failure = await this.#askForRights().then(
+        () => error,
+        (missing: unknown) => (missing instanceof RightMissing ? missing : error),
+      )
       this.#failures++
       this.#options.logger.debug(
         { err: error, group: this.#options.group },

@@ -20,6 +20,15 @@ export function publishingTopics(journal: string): PublishingTopics {
 export const publishers = ['events', 'documents'] as const
 export type PublisherName = (typeof publishers)[number]
 
+/** Who is in it shares the lanes of the publisher. */
+export function groupOf(journal: string, publisher: PublisherName): string {
+  return `${journal}.projector.publish-${publisher}`
+}
+
+export function transactionalIdOf(journal: string, publisher: PublisherName, lane: number): string {
+  return `${journal}.${publisher}-${lane}`
+}
+
 const lanesAtFirst = 3
 const positionsSettings = {
   'cleanup.policy': 'compact',
@@ -40,37 +49,69 @@ export interface PreparedTopics {
   readonly warnings: readonly Warning[]
 }
 
-/**
- * Makes what is missing, and looks at what is there. Throws StandsStill if somebody made a topic in another way: what is
- * told there would be in the wrong place, or be lost.
- */
+/** Makes what is missing, and looks at what is there. Throws what `lookAtTopics` throws. */
 export async function prepareTopics(admin: Admin, journal: string, servers: string): Promise<PreparedTopics> {
-  const { published, positions } = publishingTopics(journal)
+  const wanted = await topicsWanted(admin, journal)
+  await createTopics(admin, wanted, false)
+  return await checkTopics(admin, wanted, servers)
+}
+
+/**
+ * Looks at what is there. Throws StandsStill if somebody made a topic in another way: what is told there would be in the
+ * wrong place, or be lost.
+ */
+export async function lookAtTopics(
+  admin: Admin,
+  journal: string,
+  servers: string,
+): Promise<PreparedTopics | { readonly missing: readonly string[] }> {
+  const wanted = await topicsWanted(admin, journal)
+  if (wanted.missing.length > 0) return { missing: wanted.missing.map(({ topic }) => topic) }
+  return await checkTopics(admin, wanted, servers)
+}
+
+/** Throws what making the missing topics would throw. */
+export async function tryToMakeTopics(admin: Admin, journal: string): Promise<void> {
+  await createTopics(admin, await topicsWanted(admin, journal), true)
+}
+
+interface TopicsWanted {
+  readonly published: TopicToMake
+  readonly positions: TopicToMake
+  readonly missing: readonly TopicToMake[]
+  /** As many as the journal has. */
+  readonly replicas: number
+}
+
+async function topicsWanted(admin: Admin, journal: string): Promise<TopicsWanted> {
+  const topics = publishingTopics(journal)
   const existing = await admin.listTopics()
   const of = (await admin.fetchTopicMetadata({ topics: [journal] })).topics[0]?.partitions ?? []
-  const replicas = Math.min(...of.map((partition) => partition.replicas.length))
-  const wanted: readonly TopicToMake[] = [
-    { topic: published, partitions: of.length, settings: eventsSettings },
-    { topic: positions, partitions: publishers.length * lanesAtFirst, settings: positionsSettings },
-  ]
-  await makeTopics(
-    admin,
-    wanted.filter(({ topic }) => !existing.includes(topic)),
-    replicas,
-  )
-  const found = await findTopics(admin, [published, positions])
-  check(found, published, of.length, eventsSettings['cleanup.policy'])
-  check(found, positions, undefined, positionsSettings['cleanup.policy'])
+  const published = { topic: topics.published, partitions: of.length, settings: eventsSettings }
+  const count = publishers.length * lanesAtFirst
+  const positions = { topic: topics.positions, partitions: count, settings: positionsSettings }
+  const missing = [published, positions].filter(({ topic }) => !existing.includes(topic))
+  return { published, positions, missing, replicas: Math.min(...of.map(({ replicas }) => replicas.length)) }
+}
+
+async function checkTopics(
+  admin: Admin,
+  { published, positions, replicas }: TopicsWanted,
+  servers: string,
+): Promise<PreparedTopics> {
+  const found = await findTopics(admin, [published.topic, positions.topic])
+  check(found, published.topic, published.partitions, eventsSettings['cleanup.policy'])
+  check(found, positions.topic, undefined, positionsSettings['cleanup.policy'])
   return {
-    lanes: found(positions).partitions / publishers.length,
+    lanes: found(positions.topic).partitions / publishers.length,
     warnings: [
-      ...retentionByDefault(found(published), servers),
-      ...wanted.flatMap(({ topic }) => fewer(found(topic), replicas)),
+      ...retentionByDefault(found(published.topic), servers),
+      ...[published, positions].flatMap(({ topic }) => fewer(found(topic), replicas)),
     ],
   }
 }
 
-async function makeTopics(admin: Admin, missing: readonly TopicToMake[], replicas: number): Promise<void> {
+async function createTopics(admin: Admin, { missing, replicas }: TopicsWanted, validateOnly: boolean): Promise<void> {
   if (missing.length === 0) return
   const replication: Readonly<Record<string, string>> = replicas >= replicasForInSync ? inSyncWanted : {}
   const topics = missing.map(({ topic, partitions, settings }) => ({
@@ -79,7 +120,7 @@ async function makeTopics(admin: Admin, missing: readonly TopicToMake[], replica
     replicationFactor: replicas,
     configEntries: Object.entries({ ...settings, ...replication }).map(([name, value]) => ({ name, value })),
   }))
-  await admin.createTopics({ topics, waitForLeaders: true }) // resolves to false where another process was first
+  await admin.createTopics({ topics, validateOnly, waitForLeaders: !validateOnly }) // false where another process was first
 }
 
 interface FoundTopic {

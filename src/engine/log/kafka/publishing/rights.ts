@@ -1,7 +1,8 @@
-import kafkajs from 'kafkajs'
+import kafkajs, { type Broker } from 'kafkajs'
 import { messageOf } from '../../../lib/errors/errors.ts'
-import { StandsStill } from '../../published-log.ts'
-import { publishingTopics } from './publishing-topics.ts'
+import { RightMissing } from '../../published-log.ts'
+import type { KafkaReader } from '../kafka-reader.ts'
+import { groupOf, type PublisherName, publishingTopics, transactionalIdOf } from './publishing-topics.ts'
 
 // Node does not detect this name in the CommonJS module.
 const { KafkaJSAggregateError } = kafkajs
@@ -14,41 +15,86 @@ export interface AskedBy {
 
 type Refused = 'TOPIC' | 'GROUP' | 'TRANSACTIONAL_ID' | 'CLUSTER'
 
+/** Requests that the types of kafkajs leave out. */
+interface AskableBroker extends Broker {
+  heartbeat(request: { groupId: string; groupGenerationId: number; memberId: string }): Promise<unknown>
+  addPartitionsToTxn(request: {
+    readonly transactionalId: string
+    readonly producerId: number
+    readonly producerEpoch: number
+    readonly topics: readonly { readonly topic: string; readonly partitions: readonly number[] }[]
+  }): Promise<unknown>
+}
+
+const nobody = { producerId: -1, producerEpoch: -1 } // no producer has it, so nothing of it is carried out
+const askLimitMs = 3000
+
+/**
+ * Asks for what only an owner of a lane does, in the name of nobody: Kafka looks first at the rights, and then refuses it
+ * anyhow. Its answers to kafkajs' own requests for a coordinator do not reach us. Throws RightMissing.
+ */
+export async function askForRights(reader: KafkaReader, by: AskedBy, publisher: PublisherName): Promise<void> {
+  const { published, positions } = publishingTopics(by.topic)
+  const transactionalId = transactionalIdOf(by.topic, publisher, 0)
+  const groupId = groupOf(by.topic, publisher)
+  const answers = await reader.ask(askLimitMs, async (cluster) => {
+    await cluster.addTargetTopic(by.topic)
+    const broker = (await cluster.findControllerBroker()) as AskableBroker
+    const begin = (topic: string) =>
+      broker.addPartitionsToTxn({ transactionalId, ...nobody, topics: [{ topic, partitions: [0] }] })
+    const beat = broker.heartbeat({ groupId, groupGenerationId: -1, memberId: 'nobody' })
+    return await Promise.allSettled([begin(published), begin(positions), beat])
+  })
+  for (const answer of answers) if (answer.status === 'rejected') refusalOf(by)(answer.reason)
+}
+
+/** Throws what was thrown; a right that lacks as RightMissing. */
+export function asRefusal(by: AskedBy): (error: unknown) => never {
+  return (error) => {
+    refusalOf(by)(error)
+    throw error
+  }
+}
+
+/** Throws if a right lacks. */
+function refusalOf({ topic, brokers }: AskedBy): (error: unknown) => void {
+  return (error) => {
+    const { what, cause } = refusedIn(error) ?? {}
+    if (what === undefined) return
+    const command = `kafka-acls.sh --bootstrap-server ${brokers.join(',')} --add --allow-principal User:NAME ${rightsOn(what, topic)}`
+    throw new RightMissing(`Kafka refuses to have it published: ${messageOf(cause)}. Run ${command}`, { cause: error })
+  }
+}
+
 /** What the publishers need beside what the journal does, in the syntax of kafka-acls.sh. */
 function rightsOn(refused: Refused, topic: string): string {
-  const onTopics = ['Create', 'Describe', 'DescribeConfigs', 'Read', 'Write']
-    .map((each) => `--operation ${each}`)
-    .join(' ')
+  const onTopics = ['Create', 'DescribeConfigs', 'Read', 'Write'].map((each) => `--operation ${each}`).join(' ')
   const { published, positions } = publishingTopics(topic)
   const rights: Record<Refused, string> = {
     TOPIC: `${onTopics} --topic ${published} --topic ${positions}`,
-    GROUP: `--operation Read --operation Describe --group ${topic}.projector.publish- --resource-pattern-type prefixed`,
-    TRANSACTIONAL_ID: `--operation Write --operation Describe --transactional-id ${topic}. --resource-pattern-type prefixed`,
+    GROUP: `--operation Read --group ${topic}.projector. --resource-pattern-type prefixed`,
+    TRANSACTIONAL_ID: `--operation Write --transactional-id ${topic}. --resource-pattern-type prefixed`,
     CLUSTER: `${onTopics} --topic ${published} --topic ${positions}`,
   }
   return rights[refused]
 }
 
-/** Throws what was thrown; a right that lacks as StandsStill, with the ACL that gives it. */
-export function asRefusal({ topic, brokers }: AskedBy): (error: unknown) => never {
-  return (error) => {
-    const refused = refusedIn(error)
-    if (refused === undefined) throw error
-    const command = `kafka-acls.sh --bootstrap-server ${brokers.join(',')} --add --allow-principal User:NAME ${rightsOn(refused, topic)}`
-    throw new StandsStill(`Kafka refuses to have it published: ${messageOf(error)}. Run ${command}`, { cause: error })
-  }
+interface Refusal {
+  /** What a right lacks on. */
+  readonly what: Refused
+  readonly cause: Error
 }
 
-/** What a missing right is about; undefined for any other failure. */
-function refusedIn(error: unknown): Refused | undefined {
+/** Undefined for any other failure. */
+function refusedIn(error: unknown): Refusal | undefined {
   if (error instanceof KafkaJSAggregateError) return firstOf(error.errors)
   if (!(error instanceof Error)) return undefined
-  const [, refused] =
+  const [, what] =
     /^(TOPIC|GROUP|TRANSACTIONAL_ID|CLUSTER)_AUTHORIZATION_FAILED$/.exec(String(Reflect.get(error, 'type'))) ?? []
-  return (refused as Refused | undefined) ?? refusedIn(error.cause)
+  return what === undefined ? refusedIn(error.cause) : { what: what as Refused, cause: error }
 }
 
-function firstOf(errors: readonly unknown[]): Refused | undefined {
+function firstOf(errors: readonly unknown[]): Refusal | undefined {
   for (const each of errors) {
     const refused = refusedIn(each)
     if (refused !== undefined) return refused

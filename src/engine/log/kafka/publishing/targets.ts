@@ -40,8 +40,8 @@ export async function stateOf(
   if (any === undefined && first === 0) return 'new'
   if (end === undefined) {
     throw new StandsStill(
-      `Topic ${topic} holds records in partition ${partition}, and there is no position for them: ${topic} is not new. ` +
-        'Delete it too, or bring back the topic of the positions.',
+      `Topic ${topic} holds records in partition ${partition}, and there is no position for them: another program writes ` +
+        'here, or the topic of the positions was deleted. Delete this one too, or bring back that of the positions.',
     )
   }
   if (behind !== undefined && behind.offset >= end) {

@@ -1,0 +1,26 @@
+import { ask } from './api.js'
+import { Failure, figure, h, html, Table, Text, useAnswer } from './parts.js'
+
+/**
+ * What consumers read beside the log: how far it is, and what stands still. Nothing where nothing is published.
+ */
+export function Published() {
+  const { value, failure } = useAnswer(async () => (await ask('console/api/published')).value, [], 3000)
+  if (failure === undefined && (value === undefined || value.length === 0)) return null
+  return html`
+    <h2>Published</h2>
+    ${h(Failure, { of: failure })}
+    ${(value ?? []).flatMap(({ problems }) => problems).map((problem) => html`<p class="bad">${h(Text, { of: problem })}</p>`)}
+    ${h(Table, {
+      ...{ label: 'Published', empty: 'Not known.' },
+      titles: ['Topic', 'Events told', 'Behind', 'Streams that wait', 'Published by'],
+      rows: (value ?? []).map(({ topic, told, lag, waiting, owners }) => [
+        h(Text, { of: topic }),
+        figure(told),
+        figure(lag),
+        figure(waiting),
+        h(Text, { of: owners.length === 0 ? 'nobody' : owners.join(', ') }),
+      ]),
+    })}
+  `
+}

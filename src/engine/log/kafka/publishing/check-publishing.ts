@@ -1,0 +1,46 @@
+import { type Finding, failed, ok, warning } from '../../../lib/operating/finding.ts'
+import { StandsStill } from '../../published-log.ts'
+import { asAdmin } from '../kafka-boot.ts'
+import { type KafkaAccess, KafkaClient } from '../kafka-client.ts'
+import { KafkaReader } from '../kafka-reader.ts'
+import { lookAtTopics, type PublisherName, publishingTopics, tryToMakeTopics } from './publishing-topics.ts'
+import { type AskedBy, askForRights, asRefusal } from './rights.ts'
+
+interface PublishingToCheck extends KafkaAccess, AskedBy {
+  readonly publishers: readonly PublisherName[]
+}
+
+const limitMs = 5000
+
+/** Looks at what is published, and at the rights to do it; changes nothing. */
+export async function checkPublishing(options: PublishingToCheck): Promise<readonly Finding[]> {
+  if (options.publishers.length === 0) return []
+  const what = `topic ${publishingTopics(options.topic).published}`
+  const reader = new KafkaReader(() => new KafkaClient(options))
+  try {
+    const found = await checkTopics(options, what)
+    for (const publisher of found.length > 0 ? options.publishers : []) await askForRights(reader, options, publisher)
+    return found
+  } catch (error) {
+    return [error instanceof StandsStill ? warning(what, error.message) : failed(what, error)]
+  } finally {
+    reader.close()
+  }
+}
+
+/** Nothing where there is no journal yet. */
+async function checkTopics(options: PublishingToCheck, what: string): Promise<readonly Finding[]> {
+  const { topic, brokers } = options
+  const look = asAdmin(new KafkaClient(options), limitMs, async (admin) => {
+    if (!(await admin.listTopics()).includes(topic)) return { missing: [] }
+    const found = await lookAtTopics(admin, topic, brokers.join(','))
+    if ('missing' in found) await tryToMakeTopics(admin, topic)
+    return found
+  })
+  const found = await look.catch(asRefusal(options))
+  if ('missing' in found) {
+    return found.missing.map((name) => ok(`topic ${name}`, 'is not there yet: the first process to publish makes it'))
+  }
+  if (found.warnings.length > 0) return found.warnings.map(({ message }) => warning(what, message))
+  return [ok(what, `is kept as it should be, and told in ${found.lanes} lanes`)]
+}

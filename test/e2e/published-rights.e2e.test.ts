@@ -1,0 +1,107 @@
+import kafkajs, { type AclEntry, type Kafka } from 'kafkajs'
+import { expect, it, vi } from 'vitest'
+import { describeWithLocalBrokers } from '../brokers/describe.ts'
+import { askKafka } from '../brokers/ready.ts'
+import { recordsOf } from '../brokers/topics.ts'
+import { Client, createMany, type Pet } from './client.ts'
+import { aclsOf, grant, kafkaAcls, startGuardedBrokers } from './granted.ts'
+import { untilWarned } from './published-state.ts'
+import { byStream } from './published-topic.ts'
+import { petstore, type ServiceProcess, startService, startUnready, untilReady } from './service.ts'
+
+const timeout = 300_000
+const published = 'petstore.pets.published'
+const { AclResourceTypes, AclPermissionTypes, AclOperationTypes, ResourcePatternTypes } = kafkajs
+const ofPublishing = [published, 'petstore.pets.positions', 'petstore.pets.']
+const isOfPublishing = ({ resourceName }: AclEntry) => ofPublishing.includes(resourceName)
+
+/** Takes all rights of the projector at this name. */
+async function take(kafka: Kafka, resourceName: string): Promise<void> {
+  const any = { operation: AclOperationTypes.ANY, permissionType: AclPermissionTypes.ALLOW, host: '*' }
+  const at = { resourceName, resourceType: AclResourceTypes.ANY, resourcePatternType: ResourcePatternTypes.ANY }
+  const filters = [{ ...any, ...at, principal: 'User:petstore-projector' }]
+  const taken = await askKafka(kafka, (admin) => admin.deleteAcls({ filters }))
+  expect(taken.filterResponses[0]?.matchingAcls.length, resourceName).toBeGreaterThan(0)
+}
+
+/** Runs the command of a warning. */
+async function run(kafka: Kafka, message: string): Promise<void> {
+  const [command = ''] = /kafka-acls\.sh .*$/.exec(message.replace('User:NAME', 'User:petstore-projector')) ?? []
+  await grant(kafka, aclsOf(command))
+}
+
+describeWithLocalBrokers('rights to publish', () => {
+  it('that lack are warned of with the ACL, and all else goes on; then it is published', { timeout }, async () => {
+    const { asUser, admin } = await startGuardedBrokers()
+    await grant(
+      admin,
+      kafkaAcls.filter((acl) => !isOfPublishing(acl)),
+    )
+    const service = await startUnready({ ...asUser('api', 'api'), LOG_LEVEL: 'info' })
+    const projector = await startService({ ...asUser('projector', 'projector'), LOG_LEVEL: 'info' })
+    await untilReady(service)
+    const client = new Client(service)
+    const pets: Pet[] = []
+
+    /** Writes go on, and what is missing is said; then the command of the warning is run. */
+    async function heal(process: ServiceProcess, what: RegExp): Promise<void> {
+      pets.push(...(await createMany(client, 10)))
+      const message = await vi.waitFor(
+        async () => {
+          const warned = await untilWarned(process, 'published_right_missing')
+          expect(warned).toMatch(what)
+          return warned
+        },
+        { timeout: 60_000, interval: 500 },
+      )
+      await run(admin, message)
+    }
+
+    async function expectAllTold(): Promise<void> {
+      const ids = (told: readonly object[]) => told.map((event) => Reflect.get(event, 'type'))
+      await vi.waitFor(
+        async () => {
+          const told = byStream(await recordsOf(admin, published))
+          const wanted = pets.map(({ id }) => [String(id), ['petstore.PetCreated.v1']])
+          expect(Object.fromEntries(Object.entries(told).map(([id, events]) => [id, ids(events)]))).toEqual(
+            Object.fromEntries(wanted),
+          )
+        },
+        { timeout: 60_000, interval: 500 },
+      )
+    }
+
+    const doctor = async () => (await petstore(asUser('projector'), 'doctor')).output
+    const createTopic = /--operation Create .*--topic petstore\.pets\.published/
+    await heal(projector, createTopic)
+    await heal(projector, /--transactional-id petstore\.pets\. /)
+    await expectAllTold()
+    expect(await doctor()).toMatch(/^ok +topic petstore\.pets\.published/m)
+
+    for (const name of ofPublishing) {
+      await take(admin, name)
+      const flag = name.endsWith('.') ? '--transactional-id' : '--topic'
+      expect(await doctor()).toMatch(new RegExp(`^warning +topic ${published} .*${flag} `, 'm'))
+      await heal(projector, new RegExp(`${flag} `))
+      await expectAllTold()
+    }
+
+    const denied: AclEntry = {
+      ...{ principal: 'User:petstore-projector', host: '*', resourceName: 'petstore.pets.projector.publish-' },
+      ...{ resourceType: AclResourceTypes.GROUP, resourcePatternType: ResourcePatternTypes.PREFIXED },
+      ...{ operation: AclOperationTypes.READ, permissionType: AclPermissionTypes.DENY },
+    }
+    await grant(admin, [denied])
+    expect(await doctor()).toMatch(/--group petstore\.pets\.projector\. /)
+    expect(await untilWarned(projector, 'published_right_missing')).toMatch(/--group petstore\.pets\.projector\. /)
+    pets.push(...(await createMany(client, 10)))
+    await expectAllTold() // who has the lanes keeps them
+    await askKafka(admin, (each) => each.deleteAcls({ filters: [denied] }))
+    await vi.waitFor(
+      async () => expect(await fetch(`${projector.url}/metrics`).then((r) => r.text())).not.toContain('right_missing'),
+      { timeout: 60_000 },
+    )
+    pets.push(...(await createMany(client, 10)))
+    await expectAllTold()
+  })
+})
