@@ -45,7 +45,7 @@ export function textOf(described: readonly DescribedPublisher[]): string {
   return [
     ...(rows.length > 0 ? [table(columns, rows)] : []),
     ...described.flatMap(linesOf).map(inOneLine),
-    `To begin anew, delete ${topics}: it comes back, from the first event of the log on.`,
+    `To begin anew, stop the consumers and delete ${topics}: it comes back, from the first event of the log on.`,
   ].join('\n')
 }
 

@@ -128,16 +128,19 @@ export class Lane {
       const memory = owned.memory.get(partition) ?? nothingTold
       return { partition, memory, due: new Set(memory.waiting.keys()) }
     })
-    this.#goesOn()
     for (let checkedMs = performance.now(); !signal.aborted; ) {
       const beganMs = performance.now()
       const taken = await this.#takeTurns(beganMs)
       if (taken.length > 0) {
         await withTimeout(commitLimitMs, owned.commit(taken.map(({ turn }) => turn)))
         this.#adopt(taken)
+        this.#goesOn()
       }
       if (performance.now() - checkedMs >= checkEveryMs) {
-        if (taken.length === 0) await withTimeout(checkLimitMs, owned.check())
+        if (taken.length === 0) {
+          await withTimeout(checkLimitMs, owned.check())
+          this.#goesOn()
+        }
         checkedMs = performance.now()
       }
       await delay(Math.max(0, beganMs + turnMs - performance.now()), undefined, { signal }).catch(() => {})
@@ -199,6 +202,7 @@ export class Lane {
     else logger.warn({ err: error, publisher: published.publisher, lane }, 'publishing: taking the lane over again')
   }
 
+  /** Only Kafka's answer says so: a lane that is taken over may be refused again at once. */
   #goesOn(): void {
     const { logger, lane, published } = this.#options
     if (this.#failure !== undefined) logger.info({ publisher: published.publisher, lane }, 'publishing goes on')

@@ -45,7 +45,9 @@ it('how far each partition is behind the log is told, and who has it', async () 
   const lines = textOf([found]).split('\n')
   expect(lines[0]).toMatch(/^PUBLISHER +LANE +OWNER +PARTITION +POSITION +TOLD +LAG +WAITING +STATE$/)
   expect(lines[2]).toMatch(/^events +0 +here-1 +1 +3 +1 +6 +2 +as it should be$/)
-  expect(lines.at(-1)).toBe('To begin anew, delete seats.published: it comes back, from the first event of the log on.')
+  expect(lines.at(-1)).toBe(
+    'To begin anew, stop the consumers and delete seats.published: it comes back, from the first event of the log on.',
+  )
 })
 
 it('a lane is told of that nobody has, or whose owner Kafka does not tell', async () => {
