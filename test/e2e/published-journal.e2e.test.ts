@@ -122,8 +122,9 @@ describeWithBrokers('what is published of a journal', (brokers) => {
 
     const again = await startService(environment)
     const client = new Client(again)
-    const more = await createMany(client, 60) // in every partition
-    await untilStandsStill(again, reason)
+    if (!isReplaced) await untilStandsStill(again, reason)
+    const more = await createMany(client, 60) // in every partition, or nobody looks at the one that ends where it did
+    if (isReplaced) await untilStandsStill(again, reason)
     await asAdmin(brokers.kafkaBrokers, (admin) =>
       admin.deleteTopics({ topics: [publishedOf(environment).KAFKA_TOPIC] }),
     )
