@@ -1,42 +1,87 @@
+import type { Passage } from './link.ts'
+
+/** Requests of a kind, by its key in the protocol of Kafka, with this text in them. */
+export interface Kind {
+  readonly apiKey: number
+  readonly about: string
+}
+
+/** What of them is kept back: the request, so that no broker has it, or the answer of the broker that has done it. */
+export type Kept = 'request' | 'answer'
+
 export interface Hold {
-  /** Resolves once a request is kept back. */
+  /** Resolves once something is kept back. */
   readonly arrived: Promise<void>
   release(): void
 }
 
-/** Goes with a link to a Kafka, which is given `pass`. */
-export function heldRequests() {
-  let held: { apiKey: number; arrive: () => void; released: Promise<void> } | undefined
+interface Held {
+  readonly kinds: readonly Kind[]
+  readonly kept: Kept
+  readonly arrive: () => void
+  readonly released: Promise<void>
+}
 
-  async function* pass(sent: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const request of requestsOf(sent)) {
-      if (held?.apiKey === request.readInt16BE(sizeBytes)) {
-        held.arrive()
-        await held.released
-      }
-      yield request
+/** Goes with a link to a Kafka, which is given `newPassage`. */
+export function heldRequests() {
+  let held: Held | undefined
+
+  function newPassage(): Passage {
+    const waiting = new Map<number, Held>()
+    return {
+      async *there(sent) {
+        for await (const request of messagesOf(sent)) {
+          const current = held
+          if (current?.kinds.some((kind) => isOf(kind, request))) {
+            if (current.kept === 'request') await keep(current)
+            else waiting.set(request.readInt32BE(requestIdAt), current)
+          }
+          yield request
+        }
+      },
+      async *back(answered) {
+        for await (const answer of messagesOf(answered)) {
+          const of = waiting.get(answer.readInt32BE(answerIdAt))
+          if (of !== undefined) await keep(of)
+          yield answer
+        }
+      },
     }
   }
-  /** Keeps back requests of one kind, by its key in the protocol of Kafka, and what comes behind them on their connections. */
-  function hold(apiKey: number): Hold {
+  /** Keeps back what is of these kinds, and what comes behind it on its connection. */
+  function hold(kept: Kept, ...kinds: readonly Kind[]): Hold {
     const arrival = Promise.withResolvers<void>()
     const release = Promise.withResolvers<void>()
-    held = { apiKey, arrive: arrival.resolve, released: release.promise }
+    const own: Held = { kinds, kept, arrive: arrival.resolve, released: release.promise }
+    held = own
     return {
       arrived: arrival.promise,
       release: () => {
-        held = undefined
+        if (held === own) held = undefined
         release.resolve()
       },
     }
   }
-  return { pass, hold }
+  return { newPassage, hold }
 }
 
-const sizeBytes = 4
+export type HeldRequests = ReturnType<typeof heldRequests>
 
-/** Whole requests: each has its size before it. */
-async function* requestsOf(sent: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+const sizeBytes = 4
+const requestIdAt = 8
+const answerIdAt = 4
+
+async function keep({ arrive, released }: Held): Promise<void> {
+  arrive()
+  await released
+}
+
+function isOf({ apiKey, about }: Kind, request: Buffer): boolean {
+  return request.readInt16BE(sizeBytes) === apiKey && request.includes(about)
+}
+
+/** Whole requests or answers: each has its size before it. */
+async function* messagesOf(sent: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let bytes = Buffer.alloc(0)
   for await (const chunk of sent) {
     bytes = Buffer.concat([bytes, chunk])

@@ -12,27 +12,32 @@ export type Disturbance =
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'slow bytes'; readonly bytesPerSecond: number }
 
-/** What becomes of what a client sends. */
-export type Pass = (sent: AsyncIterable<Buffer>) => AsyncIterable<Buffer>
+/** What becomes of what is sent on one connection, and of what is answered there. */
+export interface Passage {
+  there?(sent: AsyncIterable<Buffer>): AsyncIterable<Buffer>
+  back?(answered: AsyncIterable<Buffer>): AsyncIterable<Buffer>
+}
+
+const unchanged = (sent: AsyncIterable<Buffer>) => sent
 
 /** The network between a client and a server: a TCP proxy that can be disturbed. */
 export class Link {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  readonly #pass: Pass
+  readonly #newPassage: () => Passage
   #target: number
   #disturbance: Disturbance | undefined
   #changed = Promise.withResolvers<void>()
 
-  private constructor(target: number, pass: Pass) {
+  private constructor(target: number, newPassage: () => Passage) {
     this.#target = target
-    this.#pass = pass
+    this.#newPassage = newPassage
     this.#server = createServer((client) => this.#connected(client))
   }
 
   /** A link to a port of this machine. */
-  static async to(target: number, pass: Pass = (sent) => sent): Promise<Link> {
-    const link = new Link(target, pass)
+  static async to(target: number, newPassage: () => Passage = () => ({})): Promise<Link> {
+    const link = new Link(target, newPassage)
     await once(link.#server.listen(0, '127.0.0.1'), 'listening')
     return link
   }
@@ -93,8 +98,9 @@ export class Link {
         other.destroy()
       })
     }
-    void this.#carry(this.#pass(client), server, 'there')
-    void this.#carry(server, client, 'back')
+    const { there = unchanged, back = unchanged } = this.#newPassage()
+    void this.#carry(there(client), server, 'there')
+    void this.#carry(back(server), client, 'back')
   }
 
   async #carry(from: AsyncIterable<Buffer>, to: Socket, direction: 'there' | 'back'): Promise<void> {

@@ -85,7 +85,7 @@ export async function recordsOf(kafka: Kafka, topic: string): Promise<TopicRecor
   })
   try {
     await until(`topic ${topic} is read`, patienceMs, async () =>
-      ends.every(({ partition, high }) => (reached.get(partition) ?? 0) >= Number(high)),
+      ends.every(({ partition, high, low }) => Math.max(Number(low), reached.get(partition) ?? 0) >= Number(high)),
     )
   } finally {
     await consumer.disconnect()

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Contradiction, contradiction } from '../judge/history.ts'
+import { type Contradiction, contradiction, type History } from '../judge/history.ts'
+import { checkPublished } from '../judge/published.ts'
 import { followToEnd } from './followers.ts'
 import type { Recorder } from './recorder.ts'
 import { apiKey, type Scenario } from './system/scenario.ts'
 import type { Supervised } from './system/supervised.ts'
 
 const caughtUpWithinMs = 30_000
+const publishedWithinMs = 60_000
 /** A process looks at its lag once a second, so what it tells is of a moment after the last request by then. */
 const lookedMs = 2000
 
@@ -74,4 +76,21 @@ export async function followed(
     }),
   )
   return stuck.flat()
+}
+
+/** Within a minute what is published is what took effect, though whoever publishes was disturbed. Resolves to what was not so. */
+export async function published(
+  { partitions, readPublished }: Pick<Scenario, 'partitions' | 'readPublished'>,
+  history: History,
+): Promise<readonly Contradiction[]> {
+  if (readPublished === undefined) return []
+  const deadline = performance.now() + publishedWithinMs
+  for (;;) {
+    const found = await readPublished().then(
+      (records) => checkPublished(history, partitions, records),
+      (error) => [contradiction('what is published cannot be read', String(error))],
+    )
+    if (found.length === 0 || performance.now() > deadline) return found
+    await delay(500)
+  }
 }

@@ -3,7 +3,7 @@ import { within } from '../brokers/ready.ts'
 import { type Contradiction, contradiction, type History } from '../judge/history.ts'
 import { Random } from '../lib/random.ts'
 import { Clients } from './clients.ts'
-import { caughtUp, followed } from './end-of-run.ts'
+import { caughtUp, followed, published } from './end-of-run.ts'
 import type { Fault, Lane, Occasion } from './faults/fault.ts'
 import { Followers } from './followers.ts'
 import { type FaultSummary, Journal } from './journal.ts'
@@ -48,7 +48,7 @@ export async function startTrial(
   const oracle = new Oracle(recorder)
   const context = {
     wrong: (what: string) => oracle.found([contradiction('a fault told of it', what)]),
-    beforeLoss: () => oracle.compare(running),
+    beforeLoss: async () => void (await oracle.compare(running)),
     afterLoss: async () => {
       await untilVerified(running)
       for (const each of [clients, followers]) each.beginAnew()
@@ -149,7 +149,8 @@ export class Trial {
     oracle.found(await healed(running, recorder))
     await Promise.all([clients.stop(), followers.stop()])
     for (const found of await Promise.all([caughtUp(running), followed(running, recorder)])) oracle.found(found)
-    await oracle.compare(running, { isEnd: true })
+    const history = await oracle.compare(running, { isEnd: true })
+    oracle.found(await published(running, history))
     const ends = running.services.flatMap(({ endedBadly }) => endedBadly)
     oracle.found(ends.map((end) => contradiction('a process ended by itself, or not when it was told to', end)))
     if (journal.faults === 0) oracle.found([contradiction('nothing happened', 'No fault was inflicted.')])
@@ -191,12 +192,13 @@ class Oracle {
   }
 
   /** All that was answered before the log is read. */
-  async compare({ readLog, partitions }: Scenario, { isEnd = false } = {}): Promise<void> {
+  async compare({ readLog, partitions }: Scenario, { isEnd = false } = {}): Promise<History> {
     const nowMs = performance.now()
     const exchanges = this.#recorder.exchanges.filter(({ answeredMs }) => answeredMs < nowMs)
     const history = { log: await readLog(), exchanges }
     this.found(contradictionsOf(history, partitions, isEnd && this.histories.length === 0))
     this.histories.push(history)
+    return history
   }
 
   beginAnew(): void {

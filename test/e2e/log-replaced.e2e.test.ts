@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest'
-import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { deleteTopics } from '../brokers/topics.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
@@ -15,7 +14,17 @@ import {
   startService,
 } from './service.ts'
 import { openActiveKeys } from './stored-state.ts'
-import { createTopic, idBlocksOf, petCreated, produce, readPets, readTopic, storedCount, type Topic } from './topic.ts'
+import {
+  createTopic,
+  idBlocksOf,
+  otherIdBeside,
+  petCreated,
+  produce,
+  readPets,
+  readTopic,
+  storedCount,
+  type Topic,
+} from './topic.ts'
 
 /** The pets are those of the log, which are these, and everything in the read models is what the log says. */
 async function expectLogServed(environment: Environment & Topic, client: Client, pets: readonly Pet[]): Promise<void> {
@@ -32,13 +41,6 @@ async function untilNoted(environment: Topic): Promise<void> {
     expect(JSON.parse(String(last?.value)).firstRecords?.length).toBeGreaterThan(0)
   }
   await vi.waitFor(noted, { timeout: 10_000 })
-}
-
-/** An id that was never drawn, in the partition of this one: nobody could tell a first event where there was none before. */
-function otherIdBeside(id: number): number {
-  let other = 5_000_001
-  while (partitionOf(String(other), 6) !== partitionOf(String(id), 6)) other++
-  return other
 }
 
 describeWithBrokers('when the log is made anew', (brokers) => {

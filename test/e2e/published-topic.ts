@@ -1,6 +1,7 @@
 import { expect, vi } from 'vitest'
 import type { TopicRecord } from '../brokers/topics.ts'
-import type { Client } from './client.ts'
+import { type Client, inParallel } from './client.ts'
+import type { ServiceProcess } from './service.ts'
 import { readTopic, type Topic } from './topic.ts'
 
 const patience = { timeout: 60_000, interval: 250 }
@@ -10,12 +11,9 @@ export function publishedOf(topic: Topic): Topic {
   return { ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.published` }
 }
 
-/** Resolves once a process has all lanes, and something is published in each. */
-export async function untilPublishing({ url }: { readonly url: string }): Promise<void> {
-  await vi.waitFor(async () => {
-    const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: { publishing?: unknown } }
-    expect(checks.publishing).toMatchObject({ status: 'up', publishers: [{ lanes: [0, 1, 2] }] })
-  }, patience)
+/** The topic of how far the publishers are. */
+export function positionsOf(topic: Topic): Topic {
+  return { ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.positions` }
 }
 
 type Told = Record<string, readonly object[]>
@@ -28,12 +26,19 @@ export function byStream(records: readonly TopicRecord[]): Told {
 }
 
 /** What the API tells of these streams: all that took effect, in order of version. */
-async function historiesOf(client: Client, streams: readonly (number | string)[]): Promise<Told> {
-  const histories = streams.map(async (stream) => {
+export async function historiesOf(client: Client, streams: readonly (number | string)[]): Promise<Told> {
+  const histories = await inParallel(streams.length, 16, async (index) => {
+    const stream = String(streams[index])
     const pages = await Array.fromAsync(client.pages<object>(`/v1/pets/${stream}/events?limit=100`))
     return [stream, pages.flatMap(({ documents }) => documents)] as const
   })
-  return Object.fromEntries(await Promise.all(histories))
+  return Object.fromEntries(histories)
+}
+
+/** What is published becomes this, and no more. */
+export async function expectTold(topic: Topic, wanted: () => Promise<Told>): Promise<void> {
+  const told = async () => byStream(await readTopic(publishedOf(topic)))
+  await vi.waitFor(async () => expect(await told()).toEqual(await wanted()), patience)
 }
 
 /** What is published becomes exactly the histories of these streams, once, in order, and no more. */
@@ -42,6 +47,53 @@ export async function expectPublished(
   client: Client,
   streams: readonly (number | string)[],
 ): Promise<void> {
-  const wanted = await historiesOf(client, streams)
-  await vi.waitFor(async () => expect(byStream(await readTopic(publishedOf(topic)))).toEqual(wanted), patience)
+  await expectTold(topic, () => historiesOf(client, streams))
+}
+
+/** As `expectPublished`, of the pets that the API lists, whoever added them. */
+export async function expectAllPublished(topic: Topic, client: Client): Promise<void> {
+  await expectTold(topic, async () =>
+    historiesOf(
+      client,
+      (await client.list()).map(({ id }) => id),
+    ),
+  )
+}
+
+interface PublishingCheck {
+  readonly status: 'up' | 'waiting'
+  readonly publishers: readonly {
+    readonly failure?: string
+    readonly lanes: readonly number[]
+    readonly still: readonly { readonly lane: number; readonly reason: string }[]
+    readonly warnings?: readonly { readonly code: string; readonly message: string }[]
+  }[]
+}
+
+/** What a process says of the publishing in `/readyz`. */
+export async function publishingOf({ url }: Pick<ServiceProcess, 'url'>): Promise<PublishingCheck> {
+  const answer = await fetch(`${url}/readyz`)
+  const { checks } = (await answer.json()) as { checks: { publishing: PublishingCheck } }
+  return checks.publishing
+}
+
+/** How many lanes a process has that are told. */
+async function lanesOf(service: Pick<ServiceProcess, 'url'>): Promise<number> {
+  const { publishers } = await publishingOf(service)
+  return publishers.reduce((sum, { lanes, still }) => sum + lanes.length - still.length, 0)
+}
+
+/** The process publishes this many lanes of the three. */
+export async function untilPublishing(service: Pick<ServiceProcess, 'url'>, lanes = 3): Promise<void> {
+  await vi.waitFor(async () => expect(await lanesOf(service)).toBe(lanes), patience)
+}
+
+/** The process says why something is not published, and that it is in nobody's way. */
+export async function untilStandsStill(service: Pick<ServiceProcess, 'url'>, reason: RegExp): Promise<void> {
+  await vi.waitFor(async () => {
+    const { publishers } = await publishingOf(service)
+    const reasons = publishers.flatMap(({ failure = '', still }) => [failure, ...still.map((each) => each.reason)])
+    expect(reasons.join('\n')).toMatch(reason)
+  }, patience)
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
 }

@@ -1,4 +1,5 @@
 import type { CompressionTypes } from 'kafkajs'
+import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import {
   asAdmin,
   createTopics,
@@ -58,6 +59,20 @@ export function petCreated({ eventId, pet, streamversion, typeVersion = 1 }: New
   const subject = String(pet.id)
   const type = `petstore.PetCreated.v${typeVersion}`
   return eventRecord({ id: eventId, type, source: '/v1/pets', subject, streamversion, data: pet })
+}
+
+/** The record of a change of a pet, by another program. */
+export function petChanged({ pet, streamversion, typeVersion = 1 }: Omit<NewEvent, 'eventId'>) {
+  const type = `petstore.PetChanged.v${typeVersion}`
+  const [id, subject] = [`change ${pet.id} ${streamversion} ${pet.name}`, String(pet.id)]
+  return eventRecord({ id, type, source: '/v1/pets', subject, streamversion, data: pet })
+}
+
+/** An id that was never drawn, in the partition of this one. */
+export function otherIdBeside(id: number): number {
+  let other = 5_000_001
+  while (partitionOf(String(other), 6) !== partitionOf(String(id), 6)) other++
+  return other
 }
 
 /** Writes to the topic as another program may. */

@@ -1,3 +1,4 @@
+import type { Admin } from 'kafkajs'
 import type { KafkaBroker } from '../../brokers/brokers.ts'
 import { until, within } from '../../brokers/ready.ts'
 import { empty, fill } from '../system/small-disk.ts'
@@ -12,7 +13,7 @@ export interface KafkaUnderFaults {
   /** host:port of each, by comma, past all links. */
   readonly brokers: string
   readonly nodes: readonly KafkaBroker[]
-  /** The topics of the log. */
+  /** The topics of the log, and those of what is published, which come later. */
   readonly topics: readonly string[]
 }
 
@@ -57,7 +58,7 @@ export function fullKafkaDisk(kafka: KafkaUnderFaults, node: KafkaBroker, mount:
 /** Each partition gets the next of its replicas as its preferred leader. Resolves to whether all of these lead in time. */
 export async function moveLeaders({ brokers, topics }: KafkaUnderFaults): Promise<boolean> {
   return await asAdmin(brokers, async (admin) => {
-    const metadata = await admin.fetchTopicMetadata({ topics: [...topics] })
+    const metadata = await admin.fetchTopicMetadata({ topics: await existing(admin, topics) })
     const moved = metadata.topics.map(({ name, partitions }) => ({
       topic: name,
       partitionAssignment: partitions.map(({ partitionId, replicas: [first, ...others] }) => ({
@@ -70,7 +71,9 @@ export async function moveLeaders({ brokers, topics }: KafkaUnderFaults): Promis
       partitionAssignment.map(({ partition, replicas }) => `${topic} ${partition} ${replicas[0]}`),
     )
     return await within(leadMs, async () => {
-      const found = await admin.fetchTopicMetadata({ topics: [...topics] }).catch(() => ({ topics: [] }))
+      const found = await admin
+        .fetchTopicMetadata({ topics: moved.map(({ topic }) => topic) })
+        .catch(() => ({ topics: [] }))
       const leaders = found.topics.flatMap(({ name, partitions }) =>
         partitions.map(({ partitionId, leader }) => `${name} ${partitionId} ${leader}`),
       )
@@ -82,9 +85,13 @@ export async function moveLeaders({ brokers, topics }: KafkaUnderFaults): Promis
 export async function untilInSync({ brokers, topics }: KafkaUnderFaults): Promise<void> {
   await until('all replicas are in sync', inSyncMs, () =>
     asAdmin(brokers, async (admin) => {
-      const metadata = await admin.fetchTopicMetadata({ topics: [...topics] })
+      const metadata = await admin.fetchTopicMetadata({ topics: await existing(admin, topics) })
       const partitions = metadata.topics.flatMap((topic) => topic.partitions)
       return partitions.length > 0 && partitions.every(({ isr, replicas }) => isr.length === replicas.length)
     }).catch(() => false),
   )
+}
+
+async function existing(admin: Admin, topics: readonly string[]): Promise<string[]> {
+  return (await admin.listTopics()).filter((topic) => topics.includes(topic))
 }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { publishingTopics } from '../../../src/engine/log/kafka/publishing/publishing-topics.ts'
 import { startRedisCluster } from '../../brokers/clusters.ts'
 import type { Link } from '../../brokers/link.ts'
 import { startRedis } from '../../brokers/processes.ts'
 import type { Environment } from '../../brokers/program.ts'
 import { askRedis, until } from '../../brokers/ready.ts'
+import type { LogRecord } from '../../judge/history.ts'
 import type { Lane } from '../faults/fault.ts'
 import { foreignTransactions } from '../faults/foreign-producers.ts'
 import { fullKafkaDisk, kafkaFaults } from '../faults/kafka-faults.ts'
@@ -15,7 +17,7 @@ import { emptyRestart, Failover, type RedisNode, redisFaults } from '../faults/r
 import { type KafkaSide, lagMs, linkTo, names, startKafka } from './kafka-side.ts'
 import { apiKey, operatorLane, type Setting, type StartScenario } from './scenario.ts'
 import { Supervised } from './supervised.ts'
-import { readLog } from './topic-admin.ts'
+import { asAdmin, readCommitted, readLog } from './topic-admin.ts'
 
 const prefix = 'campaign'
 const partitions = 6
@@ -93,7 +95,23 @@ export const lossy: StartScenario = async (stack, setting) => {
   const projectors = running.services.filter(({ name }) => name.startsWith('projector'))
   const loss = lossFaults({ ...kafka, ...running, topic, projectors, context })
   const lanes = [loss, processFaults(running.services), redisFaults([node], prefix)]
-  return { ...running, lanes: [...lanes, operatorLane({ ...running, ...context })] }
+  const readPublished = readAnew(kafka.cluster.brokers, topic, running.readPublished)
+  return { ...running, readPublished, lanes: [...lanes, operatorLane({ ...running, ...context })] }
+}
+
+/**
+ * What was published of a log that lost its end cannot be unsaid, so nothing more is: at last an operator deletes it, and it
+ * comes back as the log is then.
+ */
+function readAnew(brokers: string, topic: string, read: () => Promise<LogRecord[]>): () => Promise<LogRecord[]> {
+  let isDeleted = false
+  return async () => {
+    if (!isDeleted) {
+      await asAdmin(brokers, (admin) => admin.deleteTopics({ topics: Object.values(publishingTopics(topic)) }))
+      isDeleted = true
+    }
+    return await read()
+  }
 }
 
 /** A scenario on three Kafka brokers, with two processes of each kind. */
@@ -104,7 +122,11 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
     const topic = newTopic()
     const running = await startServices(stack, setting, { kafka, topic, redisSide })
     const { cluster, smallDisk, among } = kafka
-    const underFaults = { brokers: cluster.brokers, nodes: cluster.nodes, topics: [topic, `${topic}.id-blocks`] }
+    const underFaults = {
+      brokers: cluster.brokers,
+      nodes: cluster.nodes,
+      topics: [topic, `${topic}.id-blocks`, ...Object.values(publishingTopics(topic))],
+    }
     const full = smallDisk && cluster.nodes[2] && fullKafkaDisk(underFaults, cluster.nodes[2], smallDisk)
     const eachAlone = among.map((link) => [link])
     const amongBrokers = networkFaults('among Kafka brokers', eachAlone, { leastMs: lagMs + 500, mostMs: lagMs + 4000 })
@@ -173,6 +195,7 @@ async function startServices(
     environment: { ...common, KAFKA_BROKERS: cluster.brokers, REDIS_URL: url },
     partitions,
     readLog: () => readLog(cluster.brokers, topic),
+    readPublished: () => readCommitted(cluster.brokers, publishingTopics(topic).published),
   }
 }
 

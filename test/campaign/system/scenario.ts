@@ -33,6 +33,8 @@ export interface Scenario {
   readonly partitions: number
   readonly lanes: readonly Lane[]
   readLog(): Promise<LogRecord[]>
+  /** What is published, once there are no more faults. Undefined where nothing is. */
+  readonly readPublished?: () => Promise<LogRecord[]>
 }
 
 export interface Setting {

@@ -18,6 +18,10 @@ export async function readLog(brokers: string, topic: string): Promise<LogRecord
   return ends.flatMap(({ partition, high }) => withoutGaps(partition, found.get(partition) ?? [], Number(high)))
 }
 
+export async function readCommitted(brokers: string, topic: string): Promise<LogRecord[]> {
+  return (await recordsOf(clientOf(brokers), topic)).map(asLogRecord)
+}
+
 function withoutGaps(partition: number, records: readonly LogRecord[], end: number): LogRecord[] {
   const byOffset = new Map(records.map((record) => [record.offset, record]))
   const last = records.at(-1)?.offset ?? -1

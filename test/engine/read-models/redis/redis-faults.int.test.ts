@@ -4,7 +4,7 @@ import type { ReadModelStore } from '../../../../src/engine/read-models/ports/st
 import { openRedisReadModels } from '../../../../src/engine/read-models/redis/redis-read-models.ts'
 import { type RedisServer, startRedis } from '../../../brokers/brokers.ts'
 import { describeWithOwnBrokers } from '../../../brokers/describe.ts'
-import { Link, type Pass } from '../../../brokers/link.ts'
+import { Link, type Passage } from '../../../brokers/link.ts'
 import { askRedis, freePort } from '../../../brokers/ready.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import { progressOf } from '../contract/hearing.ts'
@@ -126,8 +126,8 @@ describeWithOwnBrokers('redis read models', () => {
       return server.url.replace('redis://', 'redis://theatre:secret@')
     }
 
-    async function linkToServer(pass?: Pass) {
-      const link = await Link.to(Number(new URL(server.url).port), pass)
+    async function linkToServer(pass?: Passage['there']) {
+      const link = await Link.to(Number(new URL(server.url).port), () => (pass === undefined ? {} : { there: pass }))
       onTestFinished(() => link.close())
       return { link, url: `redis://127.0.0.1:${link.port}` }
     }
