@@ -60,7 +60,8 @@ await runToEnd(async (stack) => {
   const cycles: Cycle[] = []
   for (let round = 0; round < options.rounds; round++) {
     const cycle = {} as Record<Publishes, Figures>
-    for (const each of publishes) cycle[each] = await measured(services[each], client, cycle.none)
+    const half = await halfOf(services, client)
+    for (const each of publishes) cycle[each] = await measured(services[each], client, half)
     cycles.push(cycle)
     say(JSON.stringify(cycle))
   }
@@ -78,9 +79,15 @@ function ownTopic(environment: Environment, PUBLISH: string): Environment {
   return { ...environment, PUBLISH, KAFKA_TOPIC: name, REDIS_PREFIX: name }
 }
 
-async function measured(service: Server, client: LoadClient, before: Figures | undefined): Promise<Figures> {
+/** Half of the highest rate of the slower one. */
+async function halfOf(services: Record<Publishes, Server>, client: LoadClient): Promise<number> {
+  const highest: number[] = []
+  for (const each of publishes) highest.push((await atHighest(services[each], client, options.seconds)).perSecond)
+  return Math.round(Math.min(...highest) / 2)
+}
+
+async function measured(service: Server, client: LoadClient, half: number): Promise<Figures> {
   const highest = await atHighest(service, client, options.seconds)
-  const half = Math.round((before?.perSecond ?? highest.perSecond) / 2)
   const { latencies } = await paced(service.url, post, half, options.seconds)
   await settled(service)
   return { ...highest, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) }
