@@ -13,7 +13,7 @@ import { KnownStreams } from './known-streams.ts'
 
 export interface TurnOptions extends Rules {
   readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitionFor' | 'partitions'>
-  readonly readModel: Pick<ReadModel, 'load'>
+  readonly readModel: Pick<ReadModel, 'loadAll'>
   /** Records of the journal and entries of streams that a turn passes at most; by default 1,000. */
   readonly steps?: number
 }
@@ -92,8 +92,7 @@ class Turn {
   async releaseDue(): Promise<void> {
     while (this.#due.size > 0 && !this.#isFull) {
       const streams = [...this.#due].slice(0, dueAtOnce)
-      await this.#streams.prove(streams[0] ?? '')
-      await Promise.all(streams.map((stream) => this.#streams.find(stream, [])))
+      await this.#streams.lookUp(new Map(streams.map((stream) => [stream, []])))
       for (const stream of streams) if (!this.#isFull) await this.#release(stream)
     }
   }
@@ -121,19 +120,17 @@ class Turn {
 
   /** Loads the streams of these events; resolves to the offset up to which the read models and the log go. */
   async #look(events: readonly (StreamEvent | Discard | undefined)[], next: Offset): Promise<Offset> {
-    const first = events.find((event) => event !== undefined)
-    if (first === undefined) return next
-    const end = Math.min(next, await this.#streams.prove(first.stream))
     const wanted = new Map<StreamId, number[]>()
     for (const event of events) {
-      if (event === undefined || event.offset >= end || event.discards !== undefined) continue
-      if (this.#placeOf(event.stream) !== undefined) continue
-      const versions = wanted.get(event.stream)
-      if (versions === undefined) wanted.set(event.stream, [event.version ?? 0])
-      else versions.push(event.version ?? 0)
+      if (event === undefined) continue
+      const versions = wanted.get(event.stream) ?? []
+      const isAsked = event.discards === undefined && this.#placeOf(event.stream) === undefined
+      if (isAsked) versions.push(event.version ?? 0)
+      wanted.set(event.stream, versions)
     }
-    await Promise.all([...wanted].map(([stream, versions]) => this.#streams.find(stream, versions)))
-    return end
+    for (const versions of wanted.values()) versions.sort((one, other) => one - other)
+    await this.#streams.lookUp(wanted)
+    return wanted.size === 0 ? next : Math.min(next, this.#streams.proved)
   }
 
   async #passEvent(event: StreamEvent | Discard, record: LogRecord): Promise<void> {

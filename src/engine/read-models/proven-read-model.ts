@@ -9,7 +9,16 @@ import type { IncompleteGenerations } from './incomplete.ts'
 import { KnownGeneration, reach, type Seen } from './known-generation.ts'
 import type { Look, Progress } from './ports/generations.ts'
 import type { IdRange, PageQuery, Proof, StoredReads, StoredStream, StreamQuery } from './ports/reads.ts'
-import type { Applied, AtLeast, FoundDocument, FoundStream, Page, ReadModel, Wait } from './read-model.ts'
+import type {
+  Applied,
+  AtLeast,
+  FoundDocument,
+  FoundStream,
+  NamedStreamQuery,
+  Page,
+  ReadModel,
+  Wait,
+} from './read-model.ts'
 import { ToldEnds } from './told-ends.ts'
 import type { Tracker } from './tracker.ts'
 
@@ -106,6 +115,16 @@ export class ProvenReadModel implements ReadModel {
     const ask: Ask<StoredStream> = (generation) => this.#options.reads.load(generation, query, owner)
     const { proof, ...stream } = await this.#read(ask, atLeast)
     return { ...stream, reached: [proof.checkpoints] }
+  }
+
+  async loadAll(queries: readonly NamedStreamQuery[], atLeast?: AtLeast): Promise<readonly FoundStream[]> {
+    const ask: Ask<Proven & { readonly streams: readonly StoredStream[] }> = async (generation) => {
+      const streams = await this.#options.reads.loadAll(generation, queries)
+      const isComplete = streams.every(({ proof }) => proof.isComplete)
+      return { streams, proof: { active: undefined, checkpoints: new Map(), ...streams[0]?.proof, isComplete } }
+    }
+    const { proof, streams } = await this.#read(ask, atLeast)
+    return streams.map(({ proof: _, ...stream }) => ({ ...stream, reached: [proof.checkpoints] }))
   }
 
   async holdsAny(range: IdRange, atLeast?: AtLeast): Promise<boolean> {

@@ -3,6 +3,7 @@ import type { DamagedError } from './damaged.ts'
 import type { DocumentId } from './document.ts'
 import type { Checkpoints } from './ports/generations.ts'
 import type { Found, IdRange, LoadedStream, PageQuery, StoredPage, StreamQuery } from './ports/reads.ts'
+import type { StreamId } from './stored-texts.ts'
 
 /** How long to wait; the end of a wait may be noticed some milliseconds late. */
 export interface Wait {
@@ -30,6 +31,9 @@ export type Applied = 'applied' | 'without_effect' | 'unheard' | 'late'
 export type Reached = readonly Checkpoints[]
 
 export type FoundStream = LoadedStream & { readonly reached: Reached }
+/** A stream by its name. */
+export type NamedStreamQuery = StreamQuery & { readonly stream: StreamId }
+
 export type FoundDocument = Pick<Found, 'document'> & { readonly reached: Reached }
 export type Page = Pick<StoredPage, 'documents' | 'count' | 'last'> & { readonly reached: Reached }
 
@@ -44,6 +48,8 @@ export interface ReadModel {
   find(document: DocumentId, atLeast?: AtLeast, owner?: string): Promise<FoundDocument>
   page(query: PageQuery, atLeast?: AtLeast, owner?: string): Promise<Page>
   load(query: StreamQuery, atLeast?: AtLeast, owner?: string): Promise<FoundStream>
+  /** As `load`, at one moment: 1 to some hundred streams of one partition. */
+  loadAll(queries: readonly NamedStreamQuery[], atLeast?: AtLeast): Promise<readonly FoundStream[]>
   /** Whether anything is stored under one of the ids (`HeldIds`), in any shard. */
   holdsAny(range: IdRange, atLeast?: AtLeast): Promise<boolean>
   /** Never rejects. Resolves to 'late' at once while progress cannot be followed. */

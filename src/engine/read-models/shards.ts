@@ -3,7 +3,16 @@ import type { DamagedError } from './damaged.ts'
 import { type DocumentId, documentsIn } from './document.ts'
 import type { IdRange, PageQuery, StreamQuery } from './ports/reads.ts'
 import type { ReadModelStore } from './ports/store.ts'
-import type { Applied, AtLeast, FoundDocument, FoundStream, Page, ReadModel, Wait } from './read-model.ts'
+import type {
+  Applied,
+  AtLeast,
+  FoundDocument,
+  FoundStream,
+  NamedStreamQuery,
+  Page,
+  ReadModel,
+  Wait,
+} from './read-model.ts'
 
 /** One per shard, built from the partitions that `shardOf` assigns to the shard (decision 0016). */
 export type Stores = readonly [ReadModelStore, ...ReadModelStore[]]
@@ -112,6 +121,13 @@ export class ShardedReadModel implements ReadModel {
     const partition = name === undefined ? key?.partition : this.#log.partitionFor(name)
     const shard = this.#shardOf(partition ?? 0)
     return await this.#at(shard).load(query, this.#ownOf(shard, atLeast), owner)
+  }
+
+  async loadAll(queries: readonly NamedStreamQuery[], atLeast?: AtLeast): Promise<readonly FoundStream[]> {
+    const [first] = queries
+    if (first === undefined) return []
+    const shard = this.#shardOf(this.#log.partitionFor(first.stream))
+    return await this.#at(shard).loadAll(queries, this.#ownOf(shard, atLeast))
   }
 
   async holdsAny(range: IdRange, atLeast?: AtLeast): Promise<boolean> {

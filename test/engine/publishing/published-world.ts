@@ -38,15 +38,15 @@ async function openRelease(definition: StreamDefinition, journal: readonly AnyRe
     return applying
   }
   let loads = 0
-  const load: ReadModel['load'] = async (query, atLeast) => {
+  const loadAll: ReadModel['loadAll'] = async (queries, atLeast) => {
     loads++
     await catchUp(applied + loading())
     if (atLeast?.positions.some(({ offset }) => offset >= applied)) {
       throw new ServiceError('read_model_behind', 'not yet')
     }
-    return await projection.readModel.load(query)
+    return await Promise.all(queries.map((query) => projection.readModel.load(query)))
   }
-  return { definition, catchUp, readModel: { load }, projection, loads: () => loads }
+  return { definition, catchUp, readModel: { loadAll }, projection, loads: () => loads }
 }
 
 /** A journal, two releases that follow it, and what consumers have been told. */

@@ -87,7 +87,23 @@ function readsOf(store: MemoryStore): StoredReads {
     const found = generation?.documents(collection).get(id)
     return found && provenDocument({ collection, id }, found, store.home)
   }
+  const load: StoredReads['load'] = async (name, query) => {
+    const generation = store.generation(name)
+    const document = query.document && findIn(generation, query.document)
+    const stream = query.stream ?? document?.stream
+    const read = [...new Set([store.home, ...textSets, ...(query.document ? [query.document.collection] : [])])]
+    const text = (set: TextSet, id: string | undefined) => (id === undefined ? undefined : generation?.text(set, id))
+    const texts = {
+      ...{ document, parked: text('parked', stream), record: text('keys', query.key && keyId(query.key)) },
+      ...(stream === undefined ? {} : generation?.row(stream)),
+      chunk: (number: number) => text('history', stream && chunkId(stream, number)),
+    }
+    return loadedStream(query, texts, proofOf(generation, ...read))
+  }
   return {
+    load,
+    loadAll: (name, queries) => Promise.all(queries.map((query) => load(name, query))),
+
     async find(name, document) {
       const generation = store.generation(name)
       return { proof: proofOf(generation, document.collection), document: findIn(generation, document) }
@@ -111,20 +127,6 @@ function readsOf(store: MemoryStore): StoredReads {
       const sets = [...collections, 'rows', 'parked']
       const holdsAny = sets.some((set) => [...(generation?.set(set).keys() ?? [])].some(isIn))
       return { proof: proofOf(generation, ...sets), holdsAny }
-    },
-
-    async load(name, query) {
-      const generation = store.generation(name)
-      const document = query.document && findIn(generation, query.document)
-      const stream = query.stream ?? document?.stream
-      const read = [...new Set([store.home, ...textSets, ...(query.document ? [query.document.collection] : [])])]
-      const text = (set: TextSet, id: string | undefined) => (id === undefined ? undefined : generation?.text(set, id))
-      const texts = {
-        ...{ document, parked: text('parked', stream), record: text('keys', query.key && keyId(query.key)) },
-        ...(stream === undefined ? {} : generation?.row(stream)),
-        chunk: (number: number) => text('history', stream && chunkId(stream, number)),
-      }
-      return loadedStream(query, texts, proofOf(generation, ...read))
     },
   }
 }

@@ -70,6 +70,11 @@ export class ScriptedStore implements StoredReads, TrackedGenerations {
     return await this.#read(generation, { ...nothing, row })
   }
 
+  async loadAll(generation: string, queries: readonly StreamQuery[]): Promise<StoredStream[]> {
+    const [first] = await Promise.all([this.load(generation, queries[0] ?? {})])
+    return queries.map(() => first)
+  }
+
   async heldIds(generation: string, { first, last }: IdRange): Promise<HeldIds> {
     return await this.#read(generation, { holdsAny: this.#ids(generation).some((id) => id >= first && id <= last) })
   }

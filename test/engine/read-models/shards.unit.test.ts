@@ -153,6 +153,7 @@ describe('with a shard away', () => {
     'a stream': (model, id) => model.load({ stream: String(id), key: key(one) }),
     'the stream of a document': (model, id) => model.load({ document: { collection: 'bookings', id } }),
     'an idempotency key': (model, id) => model.load({ key: key(id) }),
+    'two streams': (model, id) => model.loadAll([{ stream: String(id) }, { stream: String(id) }]),
   }
   it.each(Object.entries(reads))('%s is read in the other one, with one read', async (_, read) => {
     const { model, stores, up } = openSharded(2, [one, other], 0)

@@ -108,5 +108,7 @@ export interface StoredReads {
   find(generation: string, document: DocumentId, owner?: string): Promise<Found>
   page(generation: string, query: PageQuery, owner?: string): Promise<StoredPage>
   load(generation: string, query: StreamQuery, owner?: string): Promise<StoredStream>
+  /** As `load`, at one moment: 1 to some hundred, which count as one read where reads wait. */
+  loadAll(generation: string, queries: readonly StreamQuery[], owner?: string): Promise<readonly StoredStream[]>
   heldIds(generation: string, range: IdRange): Promise<HeldIds>
 }

@@ -1,12 +1,12 @@
 import { DamagedError } from '../damaged.ts'
 import { type DocumentId, type StoredDocument, setName } from '../document.ts'
 import { chunksToLoad, loadedStream } from '../loaded-stream.ts'
-import type { FoundJson, StoredReads, StreamQuery } from '../ports/reads.ts'
+import type { FoundJson, Proof, StoredReads, StoredStream, StreamQuery } from '../ports/reads.ts'
 import { checkText, provenDocument, provenPage } from '../proven-document.ts'
 import { foundRow } from '../row-place.ts'
 import { homeIdOf, keyId, type StreamId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
-import type { GroupReader, SetLookup } from './group-reader.ts'
+import type { Answer, GroupReader, SetLookup } from './group-reader.ts'
 import { decodeDocument, decodeShown } from './stored.ts'
 
 /** `member`: the entry of a document in a collection or an index. */
@@ -39,6 +39,39 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
       { what: 'field', set: 'rows', of: stream },
       { what: 'field', set: 'parked', of: stream },
     ]
+  }
+
+  /** The lookups of a load, and what it answers when they are found. */
+  function loadOf(query: StreamQuery) {
+    const { document, key } = query
+    const stream = query.stream ?? (document?.collection === home ? String(document.id) : undefined)
+    const chunks = chunksToLoad({ ...query, stream })
+    const [member, row, parked] = lookupsOf({ stream, document })
+    const all: (SetLookup | undefined)[] = [
+      document && { what: 'member', set: document.collection, of: document.id },
+      ...[member, row, parked],
+      key && { what: 'field', set: 'keys', of: keyId(key) },
+      ...chunks.map((chunk): SetLookup => ({ what: 'field', set: 'history', of: chunkId(stream ?? '', chunk) })),
+    ]
+    const lookups = all.filter((each) => each !== undefined)
+    function streamOf(proof: Proof, found: Answer['found']): StoredStream {
+      const [shown, own, rowText, parkedText, record, ...history] = all.map((each) =>
+        each ? (found[lookups.indexOf(each)] ?? undefined) : undefined,
+      )
+      const requestedDocument = document && documentOf(document, shown)
+      const texts = {
+        document: requestedDocument,
+        ...foundRow(
+          own === undefined ? undefined : homeDocument(stream ?? requestedDocument?.stream, own),
+          () => rowText,
+        ),
+        parked: parkedText,
+        record,
+        chunk: (number: number) => history[chunks.indexOf(number)],
+      }
+      return loadedStream(query, texts, proof)
+    }
+    return { lookups, streamOf }
   }
 
   return {
@@ -84,33 +117,24 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
     },
 
     async load(generation, query, owner) {
-      const { document, key } = query
-      const stream = query.stream ?? (document?.collection === home ? String(document.id) : undefined)
-      const chunks = chunksToLoad({ ...query, stream })
-      const [member, row, parked] = lookupsOf({ stream, document })
-      const lookups: (SetLookup | undefined)[] = [
-        document && { what: 'member', set: document.collection, of: document.id },
-        ...[member, row, parked],
-        key && { what: 'field', set: 'keys', of: keyId(key) },
-        ...chunks.map((chunk): SetLookup => ({ what: 'field', set: 'history', of: chunkId(stream ?? '', chunk) })),
-      ]
-      const requested = lookups.filter((each) => each !== undefined)
-      const { proof, found } = await read(generation, requested, owner)
-      const [shown, own, rowText, parkedText, record, ...history] = lookups.map((each) =>
-        each ? (found[requested.indexOf(each)] ?? undefined) : undefined,
+      const { lookups, streamOf } = loadOf(query)
+      const { proof, found } = await read(generation, lookups, owner)
+      return streamOf(proof, found)
+    },
+
+    async loadAll(generation, queries, owner) {
+      const loads = queries.map(loadOf)
+      const { proof, found } = await read(
+        generation,
+        loads.flatMap(({ lookups }) => lookups),
+        owner,
       )
-      const requestedDocument = document && documentOf(document, shown)
-      const texts = {
-        document: requestedDocument,
-        ...foundRow(
-          own === undefined ? undefined : homeDocument(stream ?? requestedDocument?.stream, own),
-          () => rowText,
-        ),
-        parked: parkedText,
-        record,
-        chunk: (number: number) => history[chunks.indexOf(number)],
-      }
-      return loadedStream(query, texts, proof)
+      let at = 0
+      return loads.map(({ lookups, streamOf }) => {
+        const own = found.slice(at, at + lookups.length)
+        at += lookups.length
+        return streamOf(proof, own)
+      })
     },
   }
 }

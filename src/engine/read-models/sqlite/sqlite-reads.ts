@@ -1,6 +1,15 @@
 import { type DocumentId, idOf, setName } from '../document.ts'
 import { loadedStream } from '../loaded-stream.ts'
-import type { FoundJson, IdRange, PageQuery, Proof, StoredPage, StoredReads } from '../ports/reads.ts'
+import type {
+  FoundJson,
+  IdRange,
+  PageQuery,
+  Proof,
+  StoredPage,
+  StoredReads,
+  StoredStream,
+  StreamQuery,
+} from '../ports/reads.ts'
 import { checkText, provenDocument, provenPage } from '../proven-document.ts'
 import { keyId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
@@ -107,6 +116,19 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     return found !== undefined
   }
 
+  function loadIn(view: View, query: StreamQuery): StoredStream {
+    const { proof, key: ofGeneration, sets } = view
+    const document = query.document && findIn(view, query.document)
+    const stream = query.stream ?? document?.stream
+    const ofStream = stream !== undefined && {
+      ...database.row(ofGeneration, sets.get(home), stream),
+      parked: database.text(ofGeneration, 'parked', stream),
+    }
+    const record = query.key && database.text(ofGeneration, 'keys', keyId(query.key))
+    const chunk = (number: number) => database.text(ofGeneration, 'history', chunkId(stream ?? '', number))
+    return loadedStream(query, { document, ...ofStream, record, chunk }, proof)
+  }
+
   return {
     async find(generation, document) {
       return readQuickly(generation, (view) => ({ proof: view.proof, document: findIn(view, document) }))
@@ -121,18 +143,11 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     },
 
     async load(generation, query) {
-      return read(generation, (view) => {
-        const { proof, key: ofGeneration, sets } = view
-        const document = query.document && findIn(view, query.document)
-        const stream = query.stream ?? document?.stream
-        const ofStream = stream !== undefined && {
-          ...database.row(ofGeneration, sets.get(home), stream),
-          parked: database.text(ofGeneration, 'parked', stream),
-        }
-        const record = query.key && database.text(ofGeneration, 'keys', keyId(query.key))
-        const chunk = (number: number) => database.text(ofGeneration, 'history', chunkId(stream ?? '', number))
-        return loadedStream(query, { document, ...ofStream, record, chunk }, proof)
-      })
+      return read(generation, (view) => loadIn(view, query))
+    },
+
+    async loadAll(generation, queries) {
+      return read(generation, (view) => queries.map((query) => loadIn(view, query)))
     },
   }
 }

@@ -193,6 +193,8 @@ export const reading = topic('reading', {
     ]
     const answers = await Promise.all(cases.map(([query]) => store.reads.load(generation, query)))
     expect(answers).toEqual(cases.map(([, answer]) => ({ ...none, ...answer })))
+    const queries = cases.map(([query]) => query)
+    expect(await store.reads.loadAll(generation, queries)).toEqual(answers)
   },
 
   'what was applied is in whatever is read after it, and in no earlier answer': async (fixture) => {
