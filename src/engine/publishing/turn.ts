@@ -22,6 +22,8 @@ export interface TurnOptions extends Rules {
 export interface TakenTurn {
   readonly turn: PartitionTurn
   readonly due: ReadonlySet<StreamId>
+  /** Whether it had room for no more. */
+  readonly isFull: boolean
 }
 
 const stepsMax = 1000
@@ -85,6 +87,7 @@ class Turn {
     return {
       turn: { partition: this.#partition, records: this.#records, progress, places: this.#places },
       due: this.#due,
+      isFull: this.#isFull,
     }
   }
 
