@@ -3,8 +3,7 @@ import type { DescribedPublisher } from '../../src/engine/operations/published.t
 import { describeWithBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { deleteTopics } from '../brokers/topics.ts'
 import { Client, createMany } from './client.ts'
-import { untilWarned } from './published-state.ts'
-import { expectPublished, publishedOf } from './published-topic.ts'
+import { expectPublished, publishedOf, untilWarned } from './published-topic.ts'
 import { brokerEnvironment, petstore, petstoreJson, startOwnBrokers, startService } from './service.ts'
 import { produce, readTopic } from './topic.ts'
 

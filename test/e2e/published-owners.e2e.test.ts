@@ -14,7 +14,7 @@ import {
   steps,
   type Way,
 } from './held-kafka.ts'
-import { expectPublished, publishedOf, untilPublishing } from './published-topic.ts'
+import { expectPublished, publishedOf, publishingOf, untilPublishing } from './published-topic.ts'
 import { startService } from './service.ts'
 import type { Topic } from './topic.ts'
 
@@ -68,6 +68,24 @@ describeWithLocalBrokers('who publishes', () => {
     await untilPublishing(next)
     group.release()
     pets.push(...(await createMany(client, 24)))
+    await expectPublished(environment, client, idsOf(pets))
+  })
+
+  it('may lose lanes to another one while a transaction of theirs is under way', async () => {
+    const { ways, newEnvironment } = started()
+    const way = ways[0] as Way
+    const environment = newEnvironment()
+    const first = await startService({ ...environment, KAFKA_BROKERS: way.brokers })
+    await untilPublishing(first)
+    const client = new Client(first)
+    const pets = await createMany(client, 12)
+    const { arrived, release } = way.hold('request', endTransaction)
+    pets.push(...(await addUntil(client, arrived)))
+    const next = await startService(environment)
+    const lanesOf = async () => (await publishingOf(next)).publishers[0]?.lanes
+    await vi.waitFor(async () => expect(await lanesOf()).not.toEqual([]), patience)
+    pets.push(...(await createMany(client, 12)))
+    release()
     await expectPublished(environment, client, idsOf(pets))
   })
 

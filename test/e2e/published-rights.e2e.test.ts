@@ -5,8 +5,7 @@ import { askKafka } from '../brokers/ready.ts'
 import { recordsOf } from '../brokers/topics.ts'
 import { Client, createMany, type Pet } from './client.ts'
 import { aclsOf, grant, kafkaAcls, startGuardedBrokers } from './granted.ts'
-import { untilWarned } from './published-state.ts'
-import { byStream } from './published-topic.ts'
+import { byStream, untilWarned } from './published-topic.ts'
 import { petstore, type ServiceProcess, startService, startUnready, untilReady } from './service.ts'
 
 const timeout = 300_000

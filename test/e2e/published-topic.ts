@@ -97,3 +97,17 @@ export async function untilStandsStill(service: Pick<ServiceProcess, 'url'>, rea
   }, patience)
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
 }
+
+/** Once a warning of this code is in `/readyz`, and counted in the metrics, its message. */
+export async function untilWarned(service: { readonly url: string }, code: string): Promise<string> {
+  return await vi.waitFor(
+    async () => {
+      const warnings = (await publishingOf(service)).publishers[0]?.warnings ?? []
+      expect(warnings).toMatchObject([{ code }])
+      const metrics = await (await fetch(`${service.url}/metrics`)).text()
+      expect(metrics).toContain(`petstore_warnings{part="publishing",code="${code}"} 1\n`)
+      return warnings[0]?.message ?? ''
+    },
+    { timeout: 60_000, interval: 250 },
+  )
+}
