@@ -64,7 +64,7 @@ describeWithBrokers('the published topic and that of the positions', (brokers) =
     await expectPublished(environment, client, idsOf(pets))
 
     await deleteBesideService(environment, positionsOf(environment))
-    await untilStandsStill(service, /there is no position for them: .*Delete it too/)
+    await untilStandsStill(service, /there is no position for them: .*Delete this one too/)
     pets.push(...(await createMany(client, 24)))
     await deleteBesideService(environment, publishedOf(environment))
     await expectPublished(environment, client, idsOf(pets))
@@ -84,7 +84,7 @@ describeWithBrokers('the published topic and that of the positions', (brokers) =
     }
     await deleteTopics(brokers.kafkaBrokers, positionsOf(environment).KAFKA_TOPIC)
     const service = await startService(environment)
-    await untilStandsStill(service, /there is no position for them: .*Delete it too/)
+    await untilStandsStill(service, /there is no position for them: .*Delete this one too/)
     const client = new Client(service)
     pets.push(...(await createMany(client, 12)))
     await deleteBesideService(environment, publishedOf(environment))
@@ -142,7 +142,7 @@ describeWithBrokers('the published topic and that of the positions', (brokers) =
 
     await deleteTopics(brokers.kafkaBrokers, positionsOf(environment).KAFKA_TOPIC)
     const still = await startService(environment)
-    await untilStandsStill(still, /there is no position for them: .*Delete it too/)
+    await untilStandsStill(still, /there is no position for them: .*Delete this one too/)
     expect(byStream(await readTopic(publishedOf(environment)))).toEqual({})
     await deleteBesideService(environment, publishedOf(environment))
     await expectPublished(environment, new Client(still), idsOf([...pets, ...others, ...last]))
