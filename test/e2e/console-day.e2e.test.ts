@@ -42,6 +42,9 @@ const simulated = `
       marks: Array.from({ length: 100 }, (_, i) => ({ at: now - i * 1000, what: 'mark ' + (now - i) })),
     }),
   }
+  answers.published = () => [
+    { publisher: 'events', topic: 'a.published', problems: [], told: now, lag: now % 9, waiting: 0, owners: ['one'] },
+  ]
   const event = () => ({ id: String(now), type: 'a.B.v1', subject: String(++count), time: new Date(now).toISOString(), data: { now } })
   answers.events = () => ({ before: String(++count), events: Array.from({ length: 50 }, event) })
   const read = () => new Promise((resolve) => setTimeout(() => resolve({ value: 'data: ' + JSON.stringify({ leftOut: 3, after: String(now), events: [event(), event()] }) + '\\n\\n' }), 10_000))
