@@ -18,9 +18,13 @@ export function certificates(folder: string) {
   return { ca, cert, key, both }
 }
 
+/** As whom a broker asks itself, for the state of a transaction. */
+const ownUser = 'admin'
+
 /** Properties of a broker that asks its clients for a certificate and a password. */
 export function certificateAndPassword({ ca, both }: Certificates, users: readonly string[], password: string) {
-  const credentials = users.map((name) => `user_${name}="${password}"`).join(' ')
+  const logins = new Set([ownUser, ...users])
+  const credentials = [...logins].map((name) => `user_${name}="${password}"`).join(' ')
   const module = 'org.apache.kafka.common.security.plain.PlainLoginModule'
   return {
     'listener.security.protocol.map': 'PLAINTEXT:SASL_SSL,CONTROLLER:PLAINTEXT',
@@ -30,7 +34,7 @@ export function certificateAndPassword({ ca, both }: Certificates, users: readon
     'sasl.mechanism.inter.broker.protocol': 'PLAIN',
     // By default a broker asks for the state of a transaction without TLS, takes the answer for a size, and ends.
     'inter.broker.listener.name': 'PLAINTEXT',
-    'listener.name.plaintext.plain.sasl.jaas.config': `${module} required username="admin" password="${password}" ${credentials};`,
+    'listener.name.plaintext.plain.sasl.jaas.config': `${module} required username="${ownUser}" password="${password}" ${credentials};`,
   }
 }
 
