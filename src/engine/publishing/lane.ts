@@ -46,15 +46,18 @@ const checkLimitMs = 3000
 const retryMs = 500
 const stillMs = 5000
 const closeLimitMs = 2000
+const startsWithinMs = 10_000
 
 /** Takes over a lane and publishes its partitions, until closed. After any failure it takes it over again. */
 export class Lane {
   readonly #options: LaneOptions
   readonly #ended = new AbortController()
+  readonly #beganMs = performance.now()
   readonly #running: Promise<void>
   #owned: OwnedLane | undefined
   #states: readonly PartitionState[] = []
   #failure: unknown
+  #warnedOf: string | undefined
   #wake = () => {}
 
   constructor(options: LaneOptions) {
@@ -196,20 +199,25 @@ export class Lane {
     return promise.finally(() => clearTimeout(timer))
   }
 
-  /** One line for each reason, however often it is met. */
+  /** One line for each reason, however often it is met; a new broker has no coordinator until it is first asked for one. */
   #failed(error: unknown): void {
-    const isKnown = this.failure === messageOf(error)
     this.#failure = error
     const { logger, lane, published } = this.#options
-    if (isKnown) return
-    if (error instanceof StandsStill) logger.error({ publisher: published.publisher, lane }, error.message)
-    else logger.warn({ err: error, publisher: published.publisher, lane }, 'publishing: taking the lane over again')
+    const [of, reason] = [{ publisher: published.publisher, lane }, messageOf(error)]
+    if (error instanceof StandsStill) {
+      if (this.#warnedOf !== reason) logger.error(of, reason)
+    } else if (performance.now() - this.#beganMs < startsWithinMs) {
+      logger.info({ ...of, reason }, 'publishing: the lane cannot be taken over yet')
+      return
+    } else if (this.#warnedOf !== reason) logger.warn({ ...of, err: error }, 'publishing: taking the lane over again')
+    this.#warnedOf = reason
   }
 
   /** Only Kafka's answer says so: a lane that is taken over may be refused again at once. */
   #goesOn(): void {
     const { logger, lane, published } = this.#options
-    if (this.#failure !== undefined) logger.info({ publisher: published.publisher, lane }, 'publishing goes on')
+    if (this.#warnedOf !== undefined) logger.info({ publisher: published.publisher, lane }, 'publishing goes on')
+    this.#warnedOf = undefined
     this.#failure = undefined
   }
 }

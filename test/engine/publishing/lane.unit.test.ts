@@ -95,6 +95,15 @@ it('says once why it stands still', async () => {
   expect(lines).toEqual(['delete it'])
 })
 
+it('waits for a coordinator at first, and warns of nothing', async () => {
+  const { lane, lines, letBeat, add, told, ids } = await openLane([], [new Error('no coordinator')])
+  await vi.waitFor(() => expect(lane.failure).toBe('no coordinator'), patience)
+  letBeat()
+  await add(2)
+  await vi.waitFor(() => expect(told).toEqual(ids(2)), patience)
+  expect(lines).toEqual(['publishing: the lane cannot be taken over yet'])
+})
+
 it('tells nothing that its read models have not proved, though somebody says so', async () => {
   const { add, told, ids, heard, lane, world } = await openLane()
   await add(2)
