@@ -1,6 +1,8 @@
 import type { Logger } from 'pino'
 import type { Definition } from '../definition/definition.ts'
+import { documentTelling } from '../publishing/documents.ts'
 import { Publisher, type PublisherState } from '../publishing/publisher.ts'
+import { eventTelling } from '../publishing/teller.ts'
 import { openReadSide, type ReadSide, type TrackedShard, type WatchedLag } from './shards.ts'
 import type { Storage } from './storage/storage.ts'
 
@@ -22,9 +24,11 @@ export function startPublishing(
   const topics = openPublished()
   if (topics.length === 0) return undefined
   const side = readSide ?? openReadSide(shards, log)
-  const publishers = topics.map(
-    (published) => new Publisher({ definition, log, readModel: side.readModel, published, lag: () => lag.lag, logger }),
-  )
+  const options = { definition, log, readModel: side.readModel, lag: () => lag.lag, logger }
+  const publishers = topics.map((published) => {
+    const telling = published.publisher === 'events' ? eventTelling : documentTelling(options)
+    return new Publisher({ ...options, telling, published })
+  })
   const heard = (partition: number, next: number) => {
     for (const publisher of publishers) publisher.heard(partition, next)
   }

@@ -115,8 +115,8 @@ export type ReadSide = ReturnType<typeof openReadSide>
 
 /** What requests read from, with any number of shards. */
 export function openReadSide(shards: readonly TrackedShard[], log: EventLog) {
-  const models = shards.map(({ store: { reads }, log: ownLog, tracker, incomplete }) => {
-    return new ProvenReadModel({ reads, tracker, log: ownLog, incomplete })
+  const models = shards.map(({ store: { reads, inspection }, log: ownLog, tracker, incomplete }) => {
+    return new ProvenReadModel({ reads, inspection, tracker, log: ownLog, incomplete })
   })
   const [only] = models
   const readModel: ReadModel = only !== undefined && models.length === 1 ? only : new ShardedReadModel(models, log)

@@ -47,7 +47,7 @@ export async function checkUp(
     )
     const folder = checkFolder(config)
     if (folder.some(({ state }) => state === 'failed')) return [node, settings, checkClock(), ...folder]
-    const [keys, storage] = [checkKeys(config), await checkStorage(config, logger, update)]
+    const [keys, storage] = [checkKeys(config), await checkStorage(definition, config, logger, update)]
     return [node, settings, checkClock(), ...folder, keys, ...storage]
   } catch (error) {
     return [node, failed('settings', error)]

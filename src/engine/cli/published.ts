@@ -41,7 +41,7 @@ export function textOf(described: readonly DescribedPublisher[]): string {
     ),
   )
   const columns = ['PUBLISHER', 'LANE', 'OWNER', 'PARTITION', 'POSITION', 'TOLD', 'LAG', 'WAITING', 'STATE']
-  const topics = described.map(({ topic }) => topic).join(', ')
+  const topics = described.flatMap((each) => each.topics).join(', ')
   return [
     ...(rows.length > 0 ? [table(columns, rows)] : []),
     ...described.flatMap(linesOf).map(inOneLine),

@@ -1,4 +1,4 @@
-import { type AnyEvent, stateBounds } from '../door/stream.ts'
+import { type AnyEvent, documentMax, stateBounds } from '../door/stream.ts'
 import { IdTakenError, ServiceError } from '../lib/errors/errors.ts'
 import type { NewRecord } from '../log/event-log.ts'
 import { recordValueMax } from '../log/record-codec.ts'
@@ -6,9 +6,6 @@ import { applyEvent } from '../rule/apply-event.ts'
 import type { Rules } from '../rule/rules.ts'
 import { readEvent } from '../rule/stream-event.ts'
 import { StateTooLargeError, type StreamState } from '../rule/stream-state.ts'
-
-/** Characters of a document that a command may leave behind. */
-const documentMax = 262_144
 
 /**
  * Applies the record to the stream that the command was decided on, as the projector will, so that no command parks its

@@ -146,7 +146,7 @@ interface Generations {
 /** What consumers read beside the log, and how far it is. */
 export interface Published {
   readonly publisher: string
-  readonly topic: string
+  readonly topics: readonly string[]
   /** Records that were told, and those of the log that are not passed yet. */
   readonly told: number
   readonly lag: number

@@ -107,7 +107,7 @@ export function openConsole(options: ConsoleOptions) {
       const sum = (of: (partition: (typeof partitions)[number]) => number) =>
         partitions.reduce((total, partition) => total + of(partition), 0)
       return {
-        ...{ publisher: each.publisher, topic: each.topic, problems: problemsOf(each) },
+        ...{ publisher: each.publisher, topics: each.topics, problems: problemsOf(each) },
         ...{ told: sum(({ told }) => told), lag: sum(({ lag }) => lag), waiting: sum(({ waiting }) => waiting) },
         owners: [...new Set(each.lanes.flatMap(({ owner }) => owner ?? []))],
       }

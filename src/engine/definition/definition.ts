@@ -60,10 +60,13 @@ export function define(service: Service): Definition {
     schemas: eventSchemas(name, home.noun, stream.source, defined.events.versions),
     errors: errorTable(nouns, errors),
     scopes: [...new Set(['read', ...commands.map(({ scope }) => scope)])],
-    version: [...stream.projections, { name: 'layout', version: storedLayout }]
-      .map(({ name, version }) => `${name}-${version}`)
-      .join('.'),
+    version: versionOf([...stream.projections, { name: 'layout', version: storedLayout }]),
   }
+}
+
+/** The versions of projections, as one text. */
+export function versionOf(projections: readonly { readonly name: string; readonly version: number }[]): string {
+  return projections.map(({ name, version }) => `${name}-${version}`).join('.')
 }
 
 /** A service that cannot be run as it is defined. The message names the place. */

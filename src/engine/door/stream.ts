@@ -50,6 +50,9 @@ export interface Stream<State, Command, Event extends AnyEvent, Code extends str
 /** Bounds of a state in characters, besides the stream's own document: without `stateMax`, and of any state. */
 export const stateBounds = { usual: 16_384, most: 262_144 } as const
 
+/** Characters of a document that a command may leave behind. */
+export const documentMax = 262_144
+
 /** What can happen to a stream. The CloudEvents type is `<service>.<name>.v<version>`. */
 export interface EventType<Event> {
   /** The newest that is read. An event is written in the lowest version that says all of it. */

@@ -1,5 +1,32 @@
 import type { Warning } from '../lib/operating/warning.ts'
-import type { NewRecord, Offset } from './event-log.ts'
+import type { Offset } from './event-log.ts'
+
+/** What is told: each event that took effect, or the documents after each of them. */
+export type PublisherName = 'events' | 'documents'
+
+/** Topics, as they are called behind the name of the journal and a dot. */
+export const eventsTarget = 'published'
+export function documentsTarget(collection: string): string {
+  return `documents.${collection}`
+}
+
+/** A record for consumers, in the partition of its stream. */
+export interface ToldRecord {
+  /** Its topic: `eventsTarget`, or `documentsTarget` of a collection. */
+  readonly target: string
+  readonly key: string
+  /** Null where what has this key is removed. */
+  readonly value: string | null
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Which documents were told, where documents are. */
+export interface Filled {
+  /** The versions of the projections that they come from. */
+  readonly projections: string
+  /** Where the copy of the read models goes on: a set, and the last id of it; undefined once all is copied. */
+  readonly copying?: { readonly set: string; readonly after: number } | undefined
+}
 
 /** How far a publisher is in one partition of the journal, as its last transaction left it. */
 export interface Progress {
@@ -9,6 +36,8 @@ export interface Progress {
   readonly last: { readonly offset: Offset; readonly identity: string } | null
   /** How many records were told. */
   readonly told: number
+  /** Undefined where events are told, and before the first document is. */
+  readonly filled?: Filled | undefined
 }
 
 /**
@@ -24,8 +53,8 @@ export const nothingTold: PartitionMemory = { next: 0, last: null, told: 0, wait
 /** What one transaction adds to a partition. */
 export interface PartitionTurn {
   readonly partition: number
-  /** In this order; without headers of their own. */
-  readonly records: readonly NewRecord[]
+  /** In this order. */
+  readonly records: readonly ToldRecord[]
   readonly progress: Progress
   /** The places that changed; undefined of a stream that waits no more. */
   readonly places: ReadonlyMap<string, Offset | undefined>
@@ -73,7 +102,7 @@ export interface LaneMembership {
 }
 
 /** A partition of the journal, as somebody sees it who has no lane. */
-export interface LookedPartition extends Pick<PartitionMemory, 'next' | 'last' | 'told'> {
+export interface LookedPartition extends Progress {
   readonly partition: number
   /** How many streams wait. */
   readonly waiting: number
@@ -93,7 +122,7 @@ export interface LookedLane {
 /** What is published, as somebody sees it who changes nothing. */
 export interface PublishedLook {
   /** What consumers read. */
-  readonly topic: string
+  readonly topics: readonly string[]
   /** Topics that the next process to publish makes. */
   readonly missing: readonly string[]
   /** Why there are no lanes to be told of; undefined where there are, and where topics are missing. */
@@ -104,8 +133,7 @@ export interface PublishedLook {
 
 /** The topics of one publisher. Each lane has one owner at a time, and what it writes is whole or not there. */
 export interface PublishedLog {
-  /** What the log of the process, and figures, call the publisher. */
-  readonly publisher: string
+  readonly publisher: PublisherName
   /** What is wrong with the topics and does not stop it, as of the last look. */
   readonly warnings: readonly Warning[]
   /** Makes what is missing; resolves to the number of lanes. Throws StandsStill, or why it cannot tell. */

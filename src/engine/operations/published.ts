@@ -17,7 +17,7 @@ interface DescribedLane extends Pick<LookedLane, 'lane' | 'owner' | 'failure'> {
 export interface DescribedPublisher {
   readonly publisher: string
   /** What consumers read. */
-  readonly topic: string
+  readonly topics: readonly string[]
   readonly missing: readonly string[]
   readonly failure: string | undefined
   readonly lanes: readonly DescribedLane[]
@@ -45,12 +45,12 @@ export async function describePublished(
 }
 
 /** Why nothing is published, by where. */
-export function standingStill({ topic, failure, lanes }: DescribedPublisher): readonly string[] {
+export function standingStill({ topics, failure, lanes }: DescribedPublisher): readonly string[] {
   const ofPartitions = lanes.flatMap((lane) =>
     lane.partitions.flatMap((each) => (each.failure ? [`partition ${each.partition}: ${each.failure}`] : [])),
   )
   const ofLanes = lanes.flatMap((lane) => (lane.failure ? [`lane ${lane.lane}: ${lane.failure}`] : []))
-  return [...(failure ? [`${topic}: ${failure}`] : []), ...ofLanes, ...ofPartitions]
+  return [...(failure ? [`${topics.join(', ')}: ${failure}`] : []), ...ofLanes, ...ofPartitions]
 }
 
 /** What an operator should see to. */

@@ -1,11 +1,12 @@
 import type { Offset } from '../log/event-log.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
-import type { StreamId, VersionEntry } from '../read-models/stored-texts.ts'
+import type { StreamId, StreamRow, VersionEntry } from '../read-models/stored-texts.ts'
 import type { VersionRange } from '../read-models/stream-history.ts'
 
 /** A stream as of its first load of a turn, with the entries that were asked for since. */
 export interface KnownStream {
   readonly version: number
+  readonly row: StreamRow | undefined
   /** The offset of its first parked event. */
   readonly parked: Offset | undefined
   readonly entries: Map<number, VersionEntry>
@@ -75,7 +76,7 @@ export class KnownStreams {
     this.#isProved = true
     for (const [i, { row, parked, entries }] of loaded.entries()) {
       const stream = queries[i]?.stream ?? ''
-      const first = { version: row?.version ?? 0, parked: parked?.first, entries: new Map() }
+      const first = { version: row?.version ?? 0, row, parked: parked?.first, entries: new Map() }
       const known = this.#known.get(stream) ?? first
       for (const [version, entry] of entries) if (version <= known.version) known.entries.set(version, entry)
       this.#known.set(stream, known)

@@ -8,14 +8,19 @@ import {
   type LaneMembership,
   nothingTold,
   type OwnedLane,
-  type PartitionMemory,
+  type PartitionTurn,
+  type Progress,
   type PublishedLog,
   StandsStill,
 } from '../log/published-log.ts'
+import { DamagedError } from '../read-models/damaged.ts'
+import type { ReadModel } from '../read-models/read-model.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
+import type { LanePartition } from './teller.ts'
 import { type TakenTurn, type TurnOptions, takeTurn } from './turn.ts'
 
 export interface LaneOptions extends TurnOptions {
+  readonly readModel: Pick<ReadModel, 'loadAll' | 'reportDamage'>
   readonly published: Pick<PublishedLog, 'takeOver' | 'publisher'>
   readonly group: Pick<LaneMembership, 'heartbeat'>
   readonly lane: number
@@ -25,9 +30,7 @@ export interface LaneOptions extends TurnOptions {
   readonly logger: Logger
 }
 
-interface PartitionState {
-  readonly partition: number
-  readonly memory: PartitionMemory
+interface PartitionState extends LanePartition {
   /** Streams that wait and are to be looked at. */
   readonly due: ReadonlySet<StreamId>
 }
@@ -70,14 +73,9 @@ export class Lane {
   }
 
   /** What was committed of each partition; none before the lane is taken over. */
-  get progress(): readonly {
-    readonly partition: number
-    readonly next: Offset
-    readonly told: number
-    readonly waiting: number
-  }[] {
-    return this.#states.map(({ partition, memory: { next, told, waiting } }) => ({
-      ...{ partition, next, told, waiting: waiting.size },
+  get progress(): readonly (Progress & { readonly partition: number; readonly waiting: number })[] {
+    return this.#states.map(({ partition, memory: { waiting, ...progress } }) => ({
+      ...{ ...progress, partition, waiting: waiting.size },
     }))
   }
 
@@ -155,23 +153,53 @@ export class Lane {
     }
   }
 
-  /** Those that change something, beginning with another partition each time, so that none starves. */
+  /** Those that change something. */
   async #takeTurns(beganMs: number): Promise<readonly TakenTurn[]> {
-    const due = this.#states.filter((state) => this.#isDue(state))
+    const unfilled = this.#states.filter((state) => this.#isUnfilled(state))
+    const filling = await this.#fill(unfilled)
+    const due = this.#states.filter((state) => this.#isDue(state) && !unfilled.includes(state))
+    return [...filling, ...(await this.#passEvents(due, beganMs))]
+  }
+
+  #isUnfilled({ memory }: PartitionState): boolean {
+    return this.#options.teller.filling?.isDone(memory) === false
+  }
+
+  async #fill(unfilled: readonly PartitionState[]): Promise<readonly TakenTurn[]> {
+    const { filling } = this.#options.teller
+    const [first] = unfilled
+    if (filling === undefined || first === undefined) return []
+    const turns = await this.#unlessAway(first.partition, () => filling.turns(unfilled))
+    return (turns ?? []).map((turn: PartitionTurn) => {
+      const memory = this.#states.find(({ partition }) => partition === turn.partition)?.memory ?? nothingTold
+      return { turn, due: new Set(after(memory, turn).waiting.keys()), isFull: true }
+    })
+  }
+
+  /** Begins with another partition each time, so that none starves. */
+  async #passEvents(due: readonly PartitionState[], beganMs: number): Promise<readonly TakenTurn[]> {
     const from = Math.floor(Math.random() * due.length)
     const taken: TakenTurn[] = []
     for (const { partition, memory, due: streams } of [...due.slice(from), ...due.slice(0, from)]) {
       if (performance.now() - beganMs > beginWithinMs) break
-      try {
-        const each = await takeTurn(this.#options, partition, memory, streams)
-        const { progress, places } = each.turn
-        if (progress.next > memory.next || places.size > 0) taken.push(each)
-        else this.#settle(partition, each.due)
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error // log or read models do not answer, or are behind: no turn
-      }
+      const each = await this.#unlessAway(partition, () => takeTurn(this.#options, partition, memory, streams))
+      if (each === undefined) continue
+      const { progress, places } = each.turn
+      if (progress.next > memory.next || places.size > 0) taken.push(each)
+      else this.#settle(partition, each.due)
     }
     return taken
+  }
+
+  /** Undefined where log or read models do not answer, or are behind: then there is no turn. */
+  async #unlessAway<T>(partition: number, take: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await take()
+    } catch (error) {
+      if (error instanceof DamagedError) this.#options.readModel.reportDamage(partition, error)
+      if (!(error instanceof ServiceError)) throw error
+      return undefined
+    }
   }
 
   /** The streams that were looked at need no other look, although nothing of them has changed. */
@@ -188,8 +216,9 @@ export class Lane {
     })
   }
 
-  #isDue({ partition, memory, due }: PartitionState): boolean {
-    return due.size > 0 || (this.#options.heard.get(partition) ?? 0) > memory.next
+  #isDue(state: PartitionState): boolean {
+    const { partition, memory, due } = state
+    return due.size > 0 || (this.#options.heard.get(partition) ?? 0) > memory.next || this.#isUnfilled(state)
   }
 
   #nap(): Promise<void> {

@@ -1,20 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import { messageOf } from '../lib/errors/errors.ts'
 import type { Warning } from '../lib/operating/warning.ts'
 import { abortOf } from '../lib/with-timeout.ts'
 import type { Offset } from '../log/event-log.ts'
-import { type LaneMembership, type PublishedLog, StandsStill } from '../log/published-log.ts'
+import { type Filled, type LaneMembership, type PublishedLog, StandsStill } from '../log/published-log.ts'
 import { type Lag, LagHistory } from '../projector/lag-meter.ts'
-import { Lane } from './lane.ts'
-import type { TurnOptions } from './turn.ts'
+import { Lane, type LaneOptions } from './lane.ts'
+import type { Telling } from './teller.ts'
 
-export interface PublisherOptions extends TurnOptions {
+export interface PublisherOptions extends Omit<LaneOptions, LaneOwn> {
+  readonly telling: Telling
   readonly published: Omit<PublishedLog, 'inspect'>
   /** How far the read models of this process are behind the log. */
   readonly lag: () => Lag
-  readonly logger: Logger
 }
+
+type LaneOwn = 'teller' | 'published' | 'group' | 'lane' | 'lanes' | 'heard'
 
 export interface PublishedPartition {
   readonly partition: number
@@ -24,6 +25,8 @@ export interface PublishedPartition {
   readonly seconds: number
   /** Streams that wait behind a parked event. */
   readonly waiting: number
+  /** Where the copy of the read models is; undefined where nothing is to be copied. */
+  readonly filling: Filled['copying']
 }
 
 export interface PublishedLane {
@@ -39,6 +42,8 @@ export interface PublisherState {
   /** Why this process takes no part; undefined while it does. */
   readonly failure: string | undefined
   readonly lanes: readonly PublishedLane[]
+  /** Documents that this process left out, since they are too large. */
+  readonly leftOut: number
   readonly warnings: readonly Warning[]
 }
 
@@ -69,12 +74,12 @@ export class Publisher {
   }
 
   get state(): PublisherState {
-    const { published } = this.#options
+    const { published, telling } = this.#options
     const failure = this.#failure ?? this.#membership?.failure
     const lanes = this.#lanes.map((lane) => ({
       ...{ lane: lane.lane, failure: lane.failure },
-      partitions: lane.progress.map(({ partition, next, waiting }) => ({
-        ...{ partition, waiting, seconds: this.#seconds.get(partition) ?? 0 },
+      partitions: lane.progress.map(({ partition, next, waiting, filled }) => ({
+        ...{ partition, waiting, filling: filled?.copying, seconds: this.#seconds.get(partition) ?? 0 },
         events: Math.max(0, (endsIn(this.#options.lag()).get(partition) ?? next) - next),
       })),
     }))
@@ -82,7 +87,12 @@ export class Publisher {
       publisher: published.publisher,
       failure: toldOf(failure),
       lanes,
-      warnings: [...published.warnings, ...standingStill([failure, ...this.#lanes.map((lane) => lane.still)])],
+      leftOut: telling.leftOut,
+      warnings: [
+        ...published.warnings,
+        ...telling.warnings,
+        ...standingStill([failure, ...this.#lanes.map((lane) => lane.still)]),
+      ],
     }
   }
 
@@ -140,7 +150,10 @@ export class Publisher {
     const closing = this.#lanes.filter((lane) => !kept.includes(lane)).map((lane) => lane.close())
     this.#closing = Promise.all([this.#closing, ...closing])
     const taken = assigned.filter((lane) => !kept.some((each) => each.lane === lane))
-    const opened = taken.map((lane) => new Lane({ ...this.#options, lane, lanes, group, heard: this.#heard }))
+    const opened = taken.map((lane) => {
+      const teller = this.#options.telling.newTeller()
+      return new Lane({ ...this.#options, teller, lane, lanes, group, heard: this.#heard })
+    })
     this.#lanes = [...kept, ...opened].sort((one, other) => one.lane - other.lane)
   }
 

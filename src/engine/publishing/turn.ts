@@ -1,19 +1,17 @@
-import type { EventLog, LogRecord, NewRecord, Offset } from '../log/event-log.ts'
+import type { LogRecord, Offset } from '../log/event-log.ts'
 import { lostEnd } from '../log/lost-end.ts'
-import type { PartitionMemory, PartitionTurn } from '../log/published-log.ts'
-import { readAt } from '../log/read-at.ts'
-import { eventText } from '../log/record-codec.ts'
+import type { PartitionMemory, PartitionTurn, ToldRecord } from '../log/published-log.ts'
 import { isSameRecord, recordIdentity } from '../log/record-identity.ts'
-import { shownEvent } from '../log/shown-event.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
-import { isEntryOf, type StreamId, type VersionEntry } from '../read-models/stored-texts.ts'
-import type { Rules } from '../rule/rules.ts'
+import { isEntryOf, type StreamId } from '../read-models/stored-texts.ts'
 import { type Discard, readEvent, type StreamEvent } from '../rule/stream-event.ts'
 import { KnownStreams } from './known-streams.ts'
+import type { Teller } from './teller.ts'
+import { type EventRecord, entriesOf, eventsOf, type JournalOptions } from './told-events.ts'
 
-export interface TurnOptions extends Rules {
-  readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitionFor' | 'partitions'>
+export interface TurnOptions extends JournalOptions {
   readonly readModel: Pick<ReadModel, 'loadAll'>
+  readonly teller: Teller
   /** Records of the journal and entries of streams that a turn passes at most; by default 1,000. */
   readonly steps?: number
 }
@@ -27,7 +25,7 @@ export interface TakenTurn {
 }
 
 const stepsMax = 1000
-/** Bytes that one turn tells: less than the largest batch that brokers take by default. */
+/** Bytes that one turn tells, unless one event alone comes to more. */
 const bytesMax = 512 * 1024
 /** Streams looked at together. */
 const dueAtOnce = 100
@@ -57,7 +55,7 @@ class Turn {
   readonly #streams: KnownStreams
   readonly #due: Set<StreamId>
   readonly #places = new Map<StreamId, Offset | undefined>()
-  readonly #records: NewRecord[] = []
+  readonly #records: ToldRecord[] = []
   readonly #stepsMax: number
   #next: Offset
   /** The last record passed. */
@@ -81,9 +79,9 @@ class Turn {
   }
 
   get taken(): TakenTurn {
-    const { last, told } = this.#memory
+    const { last, told, filled } = this.#memory
     const passed = this.#last && { offset: this.#last.offset, identity: recordIdentity(this.#last) }
-    const progress = { next: this.#next, last: passed ?? last, told: told + this.#records.length }
+    const progress = { next: this.#next, last: passed ?? last, told: told + this.#records.length, filled }
     return {
       turn: { partition: this.#partition, records: this.#records, progress, places: this.#places },
       due: this.#due,
@@ -111,9 +109,7 @@ class Turn {
     const end = await this.#look(events, read.next)
     for (const [i, record] of records.entries()) {
       if (record.offset >= end) break
-      const event = events[i]
-      if (!this.#hasStep(record)) return
-      if (event !== undefined) await this.#passEvent(event, record)
+      if (!(await this.#passed(events[i], record))) return
       this.#last = record
       this.#next = record.offset + 1
       await this.releaseDue()
@@ -136,20 +132,26 @@ class Turn {
     return wanted.size === 0 ? next : Math.min(next, this.#streams.proved)
   }
 
-  async #passEvent(event: StreamEvent | Discard, record: LogRecord): Promise<void> {
+  /** Whether there was room for what is to be told of it. */
+  async #passed(event: StreamEvent | Discard | undefined, record: LogRecord): Promise<boolean> {
+    if (event === undefined) return this.#takeStep([])
     const { stream, offset } = event
     const isWaiting = this.#placeOf(stream) !== undefined
     if (event.discards !== undefined) {
+      if (!this.#takeStep([])) return false
       if (isWaiting) this.#due.add(stream)
-      return
+      return true
     }
-    if (isWaiting) return
+    if (isWaiting) return this.#takeStep([])
     const { version = 0 } = event
     const { entries, parked } = this.#streams.known(stream, version) ?? (await this.#streams.find(stream, [version]))
     const entry = entries.get(version)
     if (entry !== undefined && isEntryOf(entry, event)) {
-      if (!entry.isDiscarded) this.#tell(stream, record)
-    } else if (parked !== undefined && offset >= parked) this.#places.set(stream, offset)
+      return entry.isDiscarded ? this.#takeStep([]) : await this.#told({ event, record })
+    }
+    if (!this.#takeStep([])) return false
+    if (parked !== undefined && offset >= parked) this.#places.set(stream, offset)
+    return true
   }
 
   /** Tells what of a stream has taken effect from its place on, before the position of the turn. */
@@ -171,17 +173,13 @@ class Turn {
   /** The offset of the first entry that there was no room for. */
   async #tellFrom(stream: StreamId, place: Offset, version: number): Promise<Offset | undefined> {
     for (let first = await this.#firstFrom(stream, place, version); first <= version; first += entriesAtOnce) {
-      const versions = [first, Math.min(version, first + entriesAtOnce - 1)]
-      const all = await this.#entries(stream, versions)
+      const all = await entriesOf(this.#streams, stream, first, Math.min(version, first + entriesAtOnce - 1))
       const entries = all.filter(({ offset }) => offset < this.#next)
-      const records = await this.#recordsOf(
-        stream,
-        entries.filter(({ isDiscarded }) => !isDiscarded),
-      )
-      for (const entry of entries) {
-        const record = records.get(entry.offset)
-        if (!this.#hasStep(record)) return entry.offset
-        if (record !== undefined) this.#tell(stream, record)
+      const events = await eventsOf(this.#options, stream, entries)
+      for (const { offset } of entries) {
+        const event = events.get(offset)
+        const isTold = event === undefined ? this.#takeStep([]) : await this.#told(event)
+        if (!isTold) return offset
       }
       if (entries.length < all.length) return undefined
     }
@@ -193,45 +191,28 @@ class Turn {
     let [low, high] = [1, version + 1]
     while (low < high) {
       const middle = Math.floor((low + high) / 2)
-      const [entry] = await this.#entries(stream, [middle, middle])
-      if (entry === undefined) throw new Error(`stream ${stream} has no entry of version ${middle}`)
-      if (entry.offset < place) low = middle + 1
+      const [entry] = await entriesOf(this.#streams, stream, middle, middle)
+      if (entry !== undefined && entry.offset < place) low = middle + 1
       else high = middle
     }
     return low
   }
 
-  async #entries(stream: StreamId, [first = 0, last = 0]: readonly number[]): Promise<VersionEntry[]> {
-    const versions = Array.from({ length: last - first + 1 }, (_, i) => first + i)
-    const { entries } = await this.#streams.find(stream, versions)
-    return versions.flatMap((version) => entries.get(version) ?? [])
+  /** Whether there was room for it. */
+  async #told(event: EventRecord): Promise<boolean> {
+    if (this.#steps >= this.#stepsMax) return this.#takeStep([])
+    return this.#takeStep(await this.#options.teller.tell(event, this.#streams))
   }
 
-  async #recordsOf(stream: StreamId, entries: readonly VersionEntry[]): Promise<ReadonlyMap<Offset, LogRecord>> {
-    const offsets = entries.map(({ offset }) => offset)
-    const records = await readAt(this.#options.log, this.#partition, offsets)
-    for (const [i, record] of records.entries()) {
-      const event = readEvent(this.#options, this.#partition, record)
-      const entry = entries[i]
-      const isItsOwn = event?.discards === undefined && event?.stream === stream && entry && isEntryOf(entry, event)
-      if (!isItsOwn) throw new Error(`offset ${record.offset} is not the event that stream ${stream} has there`)
-    }
-    return new Map(records.map((record) => [record.offset, record]))
-  }
-
-  #tell(stream: StreamId, record: LogRecord): void {
-    const value = shownEvent(eventText(record.value))
-    this.#records.push({ key: stream, value, headers: {} })
-  }
-
-  /** Whether the turn has room for one more, of which this record may be told. */
-  #hasStep(record: LogRecord | undefined): boolean {
-    const bytes = record?.value?.length ?? 0
-    const isFull = this.#steps >= this.#stepsMax || (this.#steps > 0 && this.#bytes + bytes > bytesMax)
+  /** Whether the turn has room for one more, of which this is told. */
+  #takeStep(records: readonly ToldRecord[]): boolean {
+    const bytes = records.reduce((sum, { value }) => sum + Buffer.byteLength(value ?? ''), 0)
+    const isFull = this.#steps >= this.#stepsMax || (this.#bytes > 0 && this.#bytes + bytes > bytesMax)
     if (isFull) this.#isFull = true
     else {
       this.#steps++
       this.#bytes += bytes
+      this.#records.push(...records)
     }
     return !isFull
   }

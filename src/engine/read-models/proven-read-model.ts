@@ -4,19 +4,21 @@ import { withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog, Position } from '../log/event-log.ts'
 import { AppliedPositions } from './applied-positions.ts'
 import { DamagedError } from './damaged.ts'
-import type { DocumentId } from './document.ts'
+import type { DocumentId, TextSet } from './document.ts'
 import type { IncompleteGenerations } from './incomplete.ts'
 import { KnownGeneration, reach, type Seen } from './known-generation.ts'
 import type { Look, Progress } from './ports/generations.ts'
+import type { Inspection, Item } from './ports/inspection.ts'
 import type { IdRange, PageQuery, Proof, StoredReads, StoredStream, StreamQuery } from './ports/reads.ts'
 import type {
   Applied,
   AtLeast,
   FoundDocument,
   FoundStream,
-  NamedStreamQuery,
+  LocatedStreamQuery,
   Page,
   ReadModel,
+  TextPage,
   Wait,
 } from './read-model.ts'
 import { ToldEnds } from './told-ends.ts'
@@ -24,6 +26,7 @@ import type { Tracker } from './tracker.ts'
 
 export interface ProvenReadModelOptions {
   readonly reads: StoredReads
+  readonly inspection: Pick<Inspection, 'scan' | 'contents'>
   readonly tracker: Tracker
   readonly log: Pick<EventLog, 'logId' | 'endOffsets'>
   /** Told of the generation whenever an answer is refused because a set is incomplete or something is damaged. */
@@ -39,6 +42,14 @@ export type ReadModelState = {
 const readLimitMs = 1500
 /** How much longer a read, an expired wait or a refusal may take for a last look at the store or the log. */
 const lastLookMs = 300
+const textsAtOnce = 1000
+
+/** Where a walk through a set of texts is. */
+interface WalkPlace {
+  readonly generation: string
+  /** Undefined at the end. */
+  readonly next: string | undefined
+}
 
 type Proven = { readonly proof: Proof }
 type Ask<T> = (generation: string) => Promise<T>
@@ -117,7 +128,7 @@ export class ProvenReadModel implements ReadModel {
     return { ...stream, reached: [proof.checkpoints] }
   }
 
-  async loadAll(queries: readonly NamedStreamQuery[], atLeast?: AtLeast): Promise<readonly FoundStream[]> {
+  async loadAll(queries: readonly LocatedStreamQuery[], atLeast?: AtLeast): Promise<readonly FoundStream[]> {
     const ask: Ask<Proven & { readonly streams: readonly StoredStream[] }> = async (generation) => {
       const streams = await this.#options.reads.loadAll(generation, queries)
       const isComplete = streams.every(({ proof }) => proof.isComplete)
@@ -125,6 +136,18 @@ export class ProvenReadModel implements ReadModel {
     }
     const { proof, streams } = await this.#read(ask, atLeast)
     return streams.map(({ proof: _, ...stream }) => ({ ...stream, reached: [proof.checkpoints] }))
+  }
+
+  async *texts(set: TextSet, atLeast?: AtLeast): AsyncGenerator<TextPage, void> {
+    let place: WalkPlace | undefined
+    do {
+      const page: Proven & WalkPlace & { readonly items: readonly Item[] } = await this.#read(
+        (generation) => this.#scan(generation, set, place),
+        atLeast,
+      )
+      place = page
+      yield { items: page.items, reached: [page.proof.checkpoints] }
+    } while (place.next !== undefined)
   }
 
   async holdsAny(range: IdRange, atLeast?: AtLeast): Promise<boolean> {
@@ -206,6 +229,18 @@ export class ProvenReadModel implements ReadModel {
     } catch {
       return false
     }
+  }
+
+  /** Its sizes are asked for behind the page: a set that is whole then was whole before. */
+  async #scan(generation: string, set: TextSet, place: WalkPlace | undefined) {
+    if (place !== undefined && place.generation !== generation) throw failure('read_model_rebuilding')
+    const { inspection } = this.#options
+    const page = await inspection.scan(generation, set, place?.next, textsAtOnce)
+    const contents = await inspection.contents(generation)
+    if (page === undefined || contents === undefined) throw failure('read_model_rebuilding')
+    const { sizes } = contents
+    const isComplete = sizes.size > 0 && sizes.get(set)?.actual === sizes.get(set)?.recorded
+    return { generation, items: page.items, next: page.next, proof: { ...page.snapshot, isComplete } }
   }
 
   /** The store answers or fails within a second, so only the steps after that need a limit. */

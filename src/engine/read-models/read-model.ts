@@ -1,7 +1,8 @@
 import type { Position } from '../log/event-log.ts'
 import type { DamagedError } from './damaged.ts'
-import type { DocumentId } from './document.ts'
+import type { DocumentId, TextSet } from './document.ts'
 import type { Checkpoints } from './ports/generations.ts'
+import type { Item } from './ports/inspection.ts'
 import type { Found, IdRange, LoadedStream, PageQuery, StoredPage, StreamQuery } from './ports/reads.ts'
 import type { StreamId } from './stored-texts.ts'
 
@@ -31,10 +32,14 @@ export type Applied = 'applied' | 'without_effect' | 'unheard' | 'late'
 export type Reached = readonly Checkpoints[]
 
 export type FoundStream = LoadedStream & { readonly reached: Reached }
-/** A stream by its name. */
-export type NamedStreamQuery = StreamQuery & { readonly stream: StreamId }
+/** A stream by its name, or by a document that shows it. */
+export type LocatedStreamQuery = StreamQuery & ({ readonly stream: StreamId } | { readonly document: DocumentId })
 
 export type FoundDocument = Pick<Found, 'document'> & { readonly reached: Reached }
+export interface TextPage {
+  readonly items: readonly Item[]
+  readonly reached: Reached
+}
 export type Page = Pick<StoredPage, 'documents' | 'count' | 'last'> & { readonly reached: Reached }
 
 /**
@@ -48,8 +53,13 @@ export interface ReadModel {
   find(document: DocumentId, atLeast?: AtLeast, owner?: string): Promise<FoundDocument>
   page(query: PageQuery, atLeast?: AtLeast, owner?: string): Promise<Page>
   load(query: StreamQuery, atLeast?: AtLeast, owner?: string): Promise<FoundStream>
-  /** As `load`, at one moment: 1 to some hundred streams of one partition. */
-  loadAll(queries: readonly NamedStreamQuery[], atLeast?: AtLeast): Promise<readonly FoundStream[]>
+  /** As `load`, those of a shard at one moment: 1 to some hundred streams. */
+  loadAll(queries: readonly LocatedStreamQuery[], atLeast?: AtLeast): Promise<readonly FoundStream[]>
+  /**
+   * All texts of a set, page by page: whichever are there from the first page to the last, each at least once. Throws
+   * read_model_rebuilding also where the generation is replaced meanwhile.
+   */
+  texts(set: TextSet, atLeast?: AtLeast): AsyncGenerator<TextPage, void>
   /** Whether anything is stored under one of the ids (`HeldIds`), in any shard. */
   holdsAny(range: IdRange, atLeast?: AtLeast): Promise<boolean>
   /** Never rejects. Resolves to 'late' at once while progress cannot be followed. */

@@ -1,6 +1,6 @@
 import type { EventLog, Position, Subscriber, Subscription } from '../log/event-log.ts'
 import type { DamagedError } from './damaged.ts'
-import { type DocumentId, documentsIn } from './document.ts'
+import { type DocumentId, documentsIn, type TextSet } from './document.ts'
 import type { IdRange, PageQuery, StreamQuery } from './ports/reads.ts'
 import type { ReadModelStore } from './ports/store.ts'
 import type {
@@ -8,9 +8,10 @@ import type {
   AtLeast,
   FoundDocument,
   FoundStream,
-  NamedStreamQuery,
+  LocatedStreamQuery,
   Page,
   ReadModel,
+  TextPage,
   Wait,
 } from './read-model.ts'
 
@@ -123,11 +124,20 @@ export class ShardedReadModel implements ReadModel {
     return await this.#at(shard).load(query, this.#ownOf(shard, atLeast), owner)
   }
 
-  async loadAll(queries: readonly NamedStreamQuery[], atLeast?: AtLeast): Promise<readonly FoundStream[]> {
-    const [first] = queries
-    if (first === undefined) return []
-    const shard = this.#shardOf(this.#log.partitionFor(first.stream))
-    return await this.#at(shard).loadAll(queries, this.#ownOf(shard, atLeast))
+  async loadAll(queries: readonly LocatedStreamQuery[], atLeast?: AtLeast): Promise<readonly FoundStream[]> {
+    const shards = queries.map(({ stream, document }) =>
+      this.#shardOf(this.#log.partitionFor(stream ?? String(document?.id))),
+    )
+    const loads = [...new Set(shards)].map(async (shard) => {
+      const own = queries.filter((_, i) => shards[i] === shard)
+      return [shard, (await this.#at(shard).loadAll(own, this.#ownOf(shard, atLeast))).values()] as const
+    })
+    const found = new Map(await Promise.all(loads))
+    return shards.flatMap((shard) => found.get(shard)?.next().value ?? [])
+  }
+
+  async *texts(set: TextSet, atLeast?: AtLeast): AsyncGenerator<TextPage, void> {
+    for (const [shard, model] of this.#shards.entries()) yield* model.texts(set, this.#ownOf(shard, atLeast))
   }
 
   async holdsAny(range: IdRange, atLeast?: AtLeast): Promise<boolean> {

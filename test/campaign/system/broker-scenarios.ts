@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { publishingTopics } from '../../../src/engine/log/kafka/publishing/publishing-topics.ts'
+import { documentsTarget, eventsTarget } from '../../../src/engine/log/published-log.ts'
 import { startRedisCluster } from '../../brokers/clusters.ts'
 import type { Link } from '../../brokers/link.ts'
 import { startRedis } from '../../brokers/processes.ts'
@@ -99,6 +99,13 @@ export const lossy: StartScenario = async (stack, setting) => {
   return { ...running, readPublished, lanes: [...lanes, operatorLane({ ...running, ...context })] }
 }
 
+/** Those that come back when they are deleted. */
+function publishingTopics(topic: string): string[] {
+  return [eventsTarget, documentsTarget('pets'), documentsTarget('orders'), 'positions'].map(
+    (each) => `${topic}.${each}`,
+  )
+}
+
 /**
  * What was published of a log that lost its end cannot be unsaid, so nothing more is: at last an operator deletes it, and it
  * comes back as the log is then.
@@ -107,7 +114,7 @@ function readAnew(brokers: string, topic: string, read: () => Promise<LogRecord[
   let isDeleted = false
   return async () => {
     if (!isDeleted) {
-      await asAdmin(brokers, (admin) => admin.deleteTopics({ topics: Object.values(publishingTopics(topic)) }))
+      await asAdmin(brokers, (admin) => admin.deleteTopics({ topics: publishingTopics(topic) }))
       isDeleted = true
     }
     return await read()
@@ -125,7 +132,7 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
     const underFaults = {
       brokers: cluster.brokers,
       nodes: cluster.nodes,
-      topics: [topic, `${topic}.id-blocks`, ...Object.values(publishingTopics(topic))],
+      topics: [topic, `${topic}.id-blocks`, ...publishingTopics(topic)],
     }
     const full = smallDisk && cluster.nodes[2] && fullKafkaDisk(underFaults, cluster.nodes[2], smallDisk)
     const eachAlone = among.map((link) => [link])
@@ -195,7 +202,7 @@ async function startServices(
     environment: { ...common, KAFKA_BROKERS: cluster.brokers, REDIS_URL: url },
     partitions,
     readLog: () => readLog(cluster.brokers, topic),
-    readPublished: () => readCommitted(cluster.brokers, publishingTopics(topic).published),
+    readPublished: () => readCommitted(cluster.brokers, `${topic}.${eventsTarget}`),
   }
 }
 

@@ -171,9 +171,9 @@ describe('a batch that cannot be decoded', () => {
 })
 
 describe('publishing', () => {
-  const partitions = [{ partition: 1, events: 4, seconds: 2, waiting: 0 }]
+  const partitions = [{ partition: 1, events: 4, seconds: 2, waiting: 0, filling: undefined }]
   const lane = (number: number, failure?: string) => ({ lane: number, failure, partitions })
-  const publisher = { publisher: 'events', failure: undefined, lanes: [lane(0), lane(1)], warnings: [] }
+  const publisher = { publisher: 'events', leftOut: 0, failure: undefined, lanes: [lane(0), lane(1)], warnings: [] }
   const checkOf = async (...states: readonly PublisherState[]) => {
     const { ready, checks } = await open({ publishing: { states } }).health.ready()
     expect(ready).toBe(true)

@@ -107,10 +107,10 @@ describe('metrics', () => {
   })
 
   it('tell how far what is published is, by partition, and how many lanes are told', async () => {
-    const behind = { partition: 4, events: 12, seconds: 3.5, waiting: 2 }
+    const behind = { partition: 4, events: 12, seconds: 3.5, waiting: 2, filling: undefined }
     const states = [
       {
-        ...{ publisher: 'events', failure: undefined },
+        ...{ publisher: 'events', failure: undefined, leftOut: 0 },
         lanes: [
           { lane: 0, failure: undefined, partitions: [] },
           { lane: 1, failure: undefined, partitions: [behind] },

@@ -26,7 +26,7 @@ async function openFeed(over: Over = {}) {
   await world.start()
   await untilCaughtUp(world)
   const tracker = new Tracker(world.store.generations, { lookMs: 20 })
-  const proven = new ProvenReadModel({ reads: world.store.reads, tracker, log: world.log })
+  const proven = new ProvenReadModel({ ...world.store, tracker, log: world.log })
   const log = over.log?.(world.log) ?? world.log
   const feed = new EventFeed({
     definition: theatre,

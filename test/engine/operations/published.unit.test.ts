@@ -30,8 +30,8 @@ const laneOf = (lane: number, ...partitions: readonly LookedPartition[]): Looked
 })
 
 async function described(look: Partial<PublishedLook>, ...ends: readonly number[]) {
-  const whole = { topic: 'seats.published', missing: [], failure: undefined, lanes: [], warnings: [], ...look }
-  const published = { publisher: 'events', inspect: async () => whole }
+  const whole = { topics: ['seats.published'], missing: [], failure: undefined, lanes: [], warnings: [], ...look }
+  const published = { publisher: 'events' as const, inspect: async () => whole }
   const [found, ...others] = await describePublished(logOf(...ends), [published])
   if (found === undefined || others.length > 0) throw new Error('one publisher is told of')
   return found

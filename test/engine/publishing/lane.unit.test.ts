@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { after, nothingTold, type PublishedLog, StandsStill } from '../../../src/engine/log/published-log.ts'
 import { Lane } from '../../../src/engine/publishing/lane.ts'
+import { eventTelling } from '../../../src/engine/publishing/teller.ts'
 import { seatAdded } from '../projector/records.ts'
 import { openPublishedWorld } from './published-world.ts'
 
@@ -49,7 +50,7 @@ async function openLane(fates: Fate[] = [], takeOvers: (Error | undefined)[] = [
   const lines: string[] = []
   const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) })
   const lane = new Lane({
-    ...{ published, group, lane: 0, lanes: 1, heard, logger },
+    ...{ teller: eventTelling.newTeller(), published, group, lane: 0, lanes: 1, heard, logger },
     ...{ definition: newest.definition, log: world.log, readModel: newest.readModel },
   })
   onTestFinished(() => lane.close())

@@ -3,6 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { nothingTold, type PublishedLog, RightMissing, StandsStill } from '../../../src/engine/log/published-log.ts'
 import type { Lag } from '../../../src/engine/projector/lag-meter.ts'
 import { Publisher } from '../../../src/engine/publishing/publisher.ts'
+import { eventTelling } from '../../../src/engine/publishing/teller.ts'
 import { startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
 import { openPublishedWorld } from './published-world.ts'
 
@@ -44,7 +45,7 @@ async function openPublisher(prepare: () => Promise<number> = async () => 3, tak
     return state.lag
   }
   const publisher = new Publisher({
-    ...{ published, lag, logger: pino({ level: 'silent' }) },
+    ...{ published, lag, telling: eventTelling, logger: pino({ level: 'silent' }) },
     ...{ definition: newest.definition, log: world.log, readModel: newest.readModel },
   })
   onTestFinished(() => publisher.close())

@@ -138,7 +138,7 @@ describe('a proven read model', () => {
   it('looks by itself, until it is closed', async () => {
     const { tracker, store, log, until } = openProven()
     await until('up')
-    const another = new ProvenReadModel({ reads: store, tracker, log })
+    const another = new ProvenReadModel({ reads: store, inspection: store, tracker, log })
     await someTurns()
     expect(another.state.status).toBe('up')
     another.close()

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, vi } from 'vitest'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
-import type { DocumentId } from '../../../src/engine/read-models/document.ts'
+import { type DocumentId, textSets } from '../../../src/engine/read-models/document.ts'
 import type {
   ActiveGeneration,
   Checkpoints,
@@ -9,6 +9,7 @@ import type {
   Progress,
   ProgressListener,
 } from '../../../src/engine/read-models/ports/generations.ts'
+import type { Contents, Inspection, ScannedPage } from '../../../src/engine/read-models/ports/inspection.ts'
 import type {
   Found,
   HeldIds,
@@ -27,12 +28,15 @@ import { nothingLoaded } from '../../../src/engine/rule/awaiting.ts'
 import { eventually } from '../../lib/eventually.ts'
 
 /** The reading side of a store, in the hands of a test: it says what is stored, and when the connection breaks. */
-export class ScriptedStore implements StoredReads, TrackedGenerations {
+export class ScriptedStore implements StoredReads, TrackedGenerations, Pick<Inspection, 'scan' | 'contents'> {
   generation: ActiveGeneration | undefined = { name: 'first', logId: 'log', continues: undefined }
   readonly next = new Map<number, number>()
   /** The ids of the documents, which all sets hold. */
   ids: number[] = []
   recorded = 0
+  /** The ids of the texts of every set, two a page, and how many were put into it. */
+  texts: string[] = []
+  recordedTexts = 0
   isAway = false
   /** How often what was asked. */
   readonly asked = { looks: 0, reads: 0 }
@@ -53,6 +57,21 @@ export class ScriptedStore implements StoredReads, TrackedGenerations {
   async find(generation: string, { id }: DocumentId): Promise<Found> {
     const document = this.#ids(generation).includes(id) ? { json: `{"id":${id}}`, stream: `${id}` } : undefined
     return await this.#read(generation, { document })
+  }
+
+  async scan(generation: string, _set: string, from = '0'): Promise<ScannedPage | undefined> {
+    if (generation !== this.generation?.name) return undefined
+    const end = Number(from) + 2
+    const items = this.texts.slice(Number(from), end).map((id) => [id, `text of ${id}`] as const)
+    const next = end < this.texts.length ? String(end) : undefined
+    return await this.#answer({ snapshot: { active: generation, checkpoints: this.#checkpoints() }, items, next })
+  }
+
+  async contents(generation: string): Promise<Contents | undefined> {
+    const snapshot = { active: this.generation?.name, checkpoints: this.#checkpoints() }
+    const size = { actual: this.texts.length, recorded: this.recordedTexts }
+    const sizes = new Map(textSets.map((set) => [set, size]))
+    return await this.#answer(generation === this.generation?.name ? { snapshot, sizes } : undefined)
   }
 
   async page(generation: string, { after, limit, ids }: PageQuery): Promise<StoredPage> {
@@ -182,7 +201,7 @@ export function openProven(ends: number[] = [0, 0], store = new ScriptedStore())
   const log = { logId: 'log', endOffsets: vi.fn(async (): Promise<readonly number[]> => ends) }
   const tracker = new Tracker(store)
   const incomplete = { report: vi.fn(), current: undefined }
-  const model = new ProvenReadModel({ reads: store, tracker, log, incomplete })
+  const model = new ProvenReadModel({ reads: store, inspection: store, tracker, log, incomplete })
   onTestFinished(() => {
     model.close()
     return tracker.close()

@@ -103,7 +103,7 @@ describe('a rebuild', () => {
     await world.start({ tracking: { lookMs: never } })
     const tracker = new Tracker(world.store.generations)
     onTestFinished(() => tracker.close())
-    const readModel = new ProvenReadModel({ reads: world.store.reads, tracker, log: world.log })
+    const readModel = new ProvenReadModel({ ...world.store, tracker, log: world.log })
     await eventually(() => expect(readModel.state.status).toBe('up'))
     const page = (index?: string) => readModel.page({ collection: 'seats', index, after: 0, limit: 100_000 })
     let done = false

@@ -71,7 +71,7 @@ export class ApiProcess extends Process {
     this.instance = instance
     const { log, store } = this
     const tracker = new Tracker(store.generations)
-    this.readModel = new ProvenReadModel({ reads: store.reads, tracker, log })
+    this.readModel = new ProvenReadModel({ ...store, tracker, log })
     const collections = petstore.resources.map(({ collection }) => collection)
     const blocks = new IdBlocks({ log, readModel: this.readModel, collections, logger })
     const ids = new IdAllocator(log, blocks)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { type Static, Type } from 'typebox'
 import { withFileRemedy } from '../../lib/errors/file-errors.ts'
+import type { PublisherName } from '../../log/published-log.ts'
 import { ConfigError, integer, list, optionalText, text } from '../variables.ts'
 
 /** A name or an address, that of IPv6 in brackets, and a port. */
@@ -26,7 +27,10 @@ export const brokerVariables = ({ topic, prefix }: BrokerNames) =>
     }),
     KAFKA_PARTITIONS: integer(6, [1, 1000]),
     KAFKA_REPLICATION_FACTOR: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-    PUBLISH: Type.Enum(['events', 'none'], { default: 'events' }),
+    PUBLISH: text('events,documents', {
+      pattern: '^(events|documents|events, *documents|documents, *events|none)$',
+      'x-rule': 'must be events, documents, both separated by a comma, or none',
+    }),
     KAFKA_TLS: Type.Boolean({ default: false }),
     KAFKA_TLS_CA_FILE: optionalText(),
     KAFKA_TLS_CERT_FILE: optionalText(),
@@ -48,7 +52,7 @@ export type BrokerVariables = Static<ReturnType<typeof all>>
 export function readBrokers(variables: BrokerVariables) {
   const { KAFKA_BROKERS: kafka, REDIS_URL: redis } = variables
   if (kafka !== undefined && redis !== undefined) {
-    const publishers = variables.PUBLISH === 'none' ? [] : [variables.PUBLISH]
+    const publishers = list(variables.PUBLISH).filter((each) => each !== 'none') as PublisherName[]
     return { kafka: readKafka(variables, kafka), redis: readRedis(variables, redis), publishers }
   }
   if (kafka === undefined && redis === undefined) return undefined

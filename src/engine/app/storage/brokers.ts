@@ -5,6 +5,7 @@ import { checkKafka } from '../../log/kafka/check-kafka.ts'
 import { openKafkaEventLog } from '../../log/kafka/kafka-event-log.ts'
 import { checkPublishing } from '../../log/kafka/publishing/check-publishing.ts'
 import { KafkaPublishedLog } from '../../log/kafka/publishing/kafka-published-log.ts'
+import { documentsTarget, eventsTarget, type PublisherName } from '../../log/published-log.ts'
 import type { ReadModelStore } from '../../read-models/ports/store.ts'
 import { checkRedis } from '../../read-models/redis/check-redis.ts'
 import { openRedisReadModels } from '../../read-models/redis/redis-read-models.ts'
@@ -21,21 +22,25 @@ const redisTimeoutMsMin = 2000
 
 /** Opens Kafka and Redis. `timeoutMs` is for both together. */
 export async function openBrokers(
-  { version, stream: { collection: home } }: Definition,
+  definition: Definition,
   { appendTimeoutMs, readModelShards: shards }: Config,
   { kafka, redis, publishers }: Brokers,
   logger: Logger,
   timeoutMs?: number,
 ) {
   const start = performance.now()
+  const { version, home } = definition
   const log = await openKafkaEventLog({ ...kafka, appendTimeoutMs, logger, bootTimeoutMs: timeoutMs })
   const left = timeoutMs && Math.max(redisTimeoutMsMin, timeoutMs - (performance.now() - start))
   const versions = shardVersions(versionOfLog(version, log.logId), shards)
   const openVersion = (each: string) =>
-    openRedisReadModels({ ...redis, version: each, home, logger, openTimeoutMs: left })
+    openRedisReadModels({ ...redis, version: each, home: home.collection, logger, openTimeoutMs: left })
   const { logId } = log
   const openPublished = () =>
-    publishers.map((publisher) => new KafkaPublishedLog({ ...kafka, logger, logId, publisher }))
+    publishers.map((publisher) => {
+      const targets = targetsOf(definition, publisher)
+      return new KafkaPublishedLog({ ...kafka, logger, logId, publisher, targets })
+    })
   const opening = versions.map(openVersion)
   async function close(): Promise<void> {
     const nothingToClose = () => {}
@@ -52,9 +57,21 @@ export async function openBrokers(
   }
 }
 
-export async function checkBrokers({ kafka, redis, publishers }: Brokers, logger: Logger): Promise<Finding[]> {
+/** What a publisher tells in. */
+function targetsOf({ resources }: Definition, publisher: PublisherName): readonly string[] {
+  return publisher === 'events' ? [eventsTarget] : resources.map(({ collection }) => documentsTarget(collection))
+}
+
+export async function checkBrokers(
+  definition: Definition,
+  { kafka, redis, publishers }: Brokers,
+  logger: Logger,
+): Promise<Finding[]> {
   const options = { ...kafka, logger }
   const [ofKafka, ofRedis] = await Promise.all([checkKafka(options), checkRedis(redis)])
   const isAway = ofKafka.every(({ state }) => state === 'failed')
-  return [...ofKafka, ...(isAway ? [] : await checkPublishing({ ...options, publishers })), ...ofRedis]
+  const ofPublishing = (isAway ? [] : publishers).map((publisher) =>
+    checkPublishing({ ...options, publisher, targets: targetsOf(definition, publisher) }),
+  )
+  return [...ofKafka, ...(await Promise.all(ofPublishing)).flat(), ...ofRedis]
 }

@@ -55,11 +55,12 @@ export async function openStorage(
 
 /** Looks at brokers, or reads all of the files of embedded mode, telling how far it is, and changes nothing. */
 export async function checkStorage(
+  definition: Definition,
   { brokers, dataDir }: Pick<Config, 'brokers' | 'dataDir'>,
   logger: Logger,
   update: (step: string, done: number, end: number) => void,
 ): Promise<Finding[]> {
   if (brokers === undefined) return await checkFiles({ dataDir }, update)
   const { checkBrokers } = await loadBrokers()
-  return await checkBrokers(brokers, logger)
+  return await checkBrokers(definition, brokers, logger)
 }

@@ -14,8 +14,8 @@ export function Published() {
     ${h(Table, {
       ...{ label: 'Published', empty: 'Not known.' },
       titles: ['Topic', 'Events told', 'Behind', 'Streams that wait', 'Published by'],
-      rows: (value ?? []).map(({ topic, told, lag, waiting, owners }) => [
-        h(Text, { of: topic }),
+      rows: (value ?? []).map(({ topics, told, lag, waiting, owners }) => [
+        h(Text, { of: topics.join(', ') }),
         figure(told),
         figure(lag),
         figure(waiting),

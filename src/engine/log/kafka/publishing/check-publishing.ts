@@ -3,23 +3,20 @@ import { StandsStill } from '../../published-log.ts'
 import { asAdmin } from '../kafka-boot.ts'
 import { type KafkaAccess, KafkaClient } from '../kafka-client.ts'
 import { KafkaReader } from '../kafka-reader.ts'
-import { lookAtTopics, type PublisherName, publishingTopics, tryToMakeTopics } from './publishing-topics.ts'
+import { lookAtTopics, toldTopics, tryToMakeTopics } from './publishing-topics.ts'
 import { type AskedBy, askForRights, asRefusal } from './rights.ts'
 
-interface PublishingToCheck extends KafkaAccess, AskedBy {
-  readonly publishers: readonly PublisherName[]
-}
+type PublishingToCheck = KafkaAccess & AskedBy
 
 const limitMs = 5000
 
 /** Looks at what is published, and at the rights to do it; changes nothing. */
 export async function checkPublishing(options: PublishingToCheck): Promise<readonly Finding[]> {
-  if (options.publishers.length === 0) return []
-  const what = `topic ${publishingTopics(options.topic).published}`
+  const what = `topic ${toldTopics(options).join(', ')}`
   const reader = new KafkaReader(() => new KafkaClient(options))
   try {
     const found = await checkTopics(options, what)
-    for (const publisher of found.length > 0 ? options.publishers : []) await askForRights(reader, options, publisher)
+    if (found.length > 0) await askForRights(reader, options)
     return found
   } catch (error) {
     return [error instanceof StandsStill ? warning(what, error.message) : failed(what, error)]
@@ -33,8 +30,8 @@ async function checkTopics(options: PublishingToCheck, what: string): Promise<re
   const { topic, brokers } = options
   const look = asAdmin(new KafkaClient(options), limitMs, async (admin) => {
     if (!(await admin.listTopics()).includes(topic)) return { missing: [] }
-    const found = await lookAtTopics(admin, topic, brokers.join(','))
-    if ('missing' in found) await tryToMakeTopics(admin, topic)
+    const found = await lookAtTopics(admin, options, brokers.join(','))
+    if ('missing' in found) await tryToMakeTopics(admin, options)
     return found
   })
   const found = await look.catch(asRefusal(options))

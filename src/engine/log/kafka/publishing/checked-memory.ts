@@ -2,18 +2,16 @@ import type { Offset } from '../../event-log.ts'
 import { StandsStill } from '../../published-log.ts'
 import type { KafkaReader } from '../kafka-reader.ts'
 import { nothingStored, type StoredMemory } from './positions.ts'
-import { publishingTopics } from './publishing-topics.ts'
-import { findTargets, stateOf, type Target } from './targets.ts'
+import { type PublisherOf, positionsOf, toldTopics } from './publishing-topics.ts'
+import { findTargets, stateOf, type Target, type TargetState } from './targets.ts'
 
-export interface CheckedBy {
-  /** The topic of the journal. */
-  readonly topic: string
+export interface CheckedBy extends PublisherOf {
   readonly logId: string
   readonly reader: KafkaReader
 }
 
 const endsLimitMs = 8000
-const targetsAtOnce = 8
+const partitionsAtOnce = 8
 
 /**
  * Checks what is remembered of each partition of a lane; resolves to what `of` makes of each, beginning with the lowest.
@@ -24,46 +22,65 @@ export async function checkEach<T>(
   { lane, lanes }: { readonly lane: number; readonly lanes: number },
   of: (partition: number, check: (stored: StoredMemory | undefined) => Promise<StoredMemory>) => Promise<T>,
 ): Promise<readonly T[]> {
-  const { published } = publishingTopics(by.topic)
-  const targets = (await findTargets(by.reader, published)).filter(({ partition }) => partition % lanes === lane)
+  const found = await Promise.all(toldTopics(by).map((topic) => findTargets(by.reader, topic)))
+  const targets = [...Map.groupBy(found.flat(), ({ partition }) => partition)].filter(([each]) => each % lanes === lane)
   const ends = await by.reader.offsets(by.topic, 'next', endsLimitMs)
   const checked: T[] = []
-  for (let at = 0; at < targets.length; at += targetsAtOnce) {
-    const several = targets.slice(at, at + targetsAtOnce).map((target) => {
-      const { [target.partition]: end = 0 } = ends
-      return of(target.partition, (stored) => checkedMemory(by, target, stored, end))
+  for (let at = 0; at < targets.length; at += partitionsAtOnce) {
+    const several = targets.slice(at, at + partitionsAtOnce).map(([partition, those]) => {
+      const { [partition]: end = 0 } = ends
+      return of(partition, (stored) => checkedMemory(by, those, stored, end))
     })
     checked.push(...(await Promise.all(several)))
   }
   return checked
 }
 
-/** What to go on from: from the beginning where the partition that is told was made anew. Throws StandsStill. */
+/** What to go on from: from the beginning where what is told has to be told anew. Throws StandsStill. */
 async function checkedMemory(
-  { topic, logId, reader }: CheckedBy,
-  target: Target,
+  by: CheckedBy,
+  targets: readonly Target[],
   stored: StoredMemory | undefined,
   end: Offset,
 ): Promise<StoredMemory> {
-  if (stored !== undefined && stored.logId !== logId) throw ofAnotherLog(topic)
-  const state = await stateOf(reader, target, stored && (stored.ends[target.topic] ?? 0))
+  if (stored !== undefined && stored.logId !== by.logId) throw ofAnotherLog(by)
+  const isGoneOn = await Promise.all(
+    targets.map(async (target) => {
+      const state = await stateOf(by.reader, target, stored && (stored.ends[target.topic] ?? 0))
+      return goesOn(by, target, state)
+    }),
+  )
   // What waited before is forgotten with the first transaction: it would be told twice.
-  if (stored === undefined || state === 'new')
-    return { ...nothingStored(logId), stale: [...(stored?.waiting.keys() ?? [])] }
-  if (stored.next > end) throw beyondLog(topic, target.partition, stored.next, end)
+  if (stored === undefined || isGoneOn.includes(false))
+    return { ...nothingStored(by.logId), stale: [...(stored?.waiting.keys() ?? [])] }
+  const [{ partition }] = targets as [Target]
+  if (stored.next > end) throw beyondLog(by, partition, stored.next, end)
   return stored
 }
 
-function ofAnotherLog(topic: string): StandsStill {
-  const { published, positions } = publishingTopics(topic)
-  return new StandsStill(
-    `Topic ${positions} is of another event log than ${topic}. Delete ${published} and ${positions}: both come back.`,
+/** Whether what was told is there. Documents are copied again where it is not; of events each is told once. Throws StandsStill. */
+function goesOn({ publisher }: CheckedBy, { topic, partition }: Target, state: TargetState): boolean {
+  if (state === 'as_left') return true
+  if (state === 'new' || publisher === 'documents') return false
+  throw new StandsStill(
+    state === 'unknown'
+      ? `Topic ${topic} holds records in partition ${partition}, and there is no position for them: another program writes ` +
+          'here, or the topic of the positions was deleted. Delete this one too, or bring back that of the positions.'
+      : `Partition ${partition} of topic ${topic} has lost its end: its publisher left it at another offset, and the record ` +
+          'before that is gone. Delete the topic: it comes back from the first event of the log on.',
   )
 }
 
-function beyondLog(topic: string, partition: number, next: Offset, end: Offset): StandsStill {
+function ofAnotherLog(by: CheckedBy): StandsStill {
+  const positions = positionsOf(by.topic)
   return new StandsStill(
-    `Partition ${partition} of topic ${topic} ends at offset ${end}, and was published up to ${next}: it has lost its end. ` +
-      `What consumers saw cannot be unsaid. Decide what they keep, and delete ${publishingTopics(topic).published}: it comes back as the log is now.`,
+    `Topic ${positions} is of another event log than ${by.topic}. Delete ${[...toldTopics(by), positions].join(', ')}: they come back.`,
+  )
+}
+
+function beyondLog(by: CheckedBy, partition: number, next: Offset, end: Offset): StandsStill {
+  return new StandsStill(
+    `Partition ${partition} of topic ${by.topic} ends at offset ${end}, and was published up to ${next}: it has lost its end. ` +
+      `What consumers saw cannot be unsaid. Decide what they keep, and delete ${toldTopics(by).join(', ')}: it comes back as the log is now.`,
   )
 }

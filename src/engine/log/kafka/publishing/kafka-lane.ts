@@ -1,6 +1,5 @@
 import type { Offset } from '../../event-log.ts'
-import type { OwnedLane, PartitionTurn } from '../../published-log.ts'
-import { cloudEventHeaders } from '../../record-codec.ts'
+import type { OwnedLane, PartitionTurn, ToldRecord } from '../../published-log.ts'
 import type { KafkaReader } from '../kafka-reader.ts'
 import {
   nothingStored,
@@ -9,11 +8,10 @@ import {
   type ReadPositions,
   type StoredMemory,
 } from './positions.ts'
-import type { PublishingTopics } from './publishing-topics.ts'
-import { sendTo, type Transactions } from './transactions.ts'
+import { type PublisherOf, positionsOf, targetOf, toldTopics } from './publishing-topics.ts'
+import { sendTo, type Transaction, type Transactions } from './transactions.ts'
 
-export interface KafkaLaneOptions {
-  readonly topics: PublishingTopics
+export interface KafkaLaneOptions extends PublisherOf {
   readonly logId: string
   readonly reader: KafkaReader
   readonly transactions: Transactions
@@ -40,38 +38,53 @@ export class KafkaLane implements OwnedLane {
   }
 
   async commit(turns: readonly PartitionTurn[]): Promise<void> {
-    const { topics, logId, transactions, position } = this.#options
+    const { logId, transactions, position } = this.#options
     const transaction = await transactions.begin()
     const changed = new Map<number, StoredMemory>()
     const positions: PositionRecord[] = []
     for (const turn of turns) {
-      const { partition, records } = turn
-      const stored = this.#stored.get(partition) ?? nothingStored(logId)
-      const messages = records.map(({ key, value }) => ({ key, value, headers: cloudEventHeaders }))
-      const end = stored.ends[topics.published] ?? 0
-      const base =
-        messages.length === 0 ? undefined : await sendTo(transaction, { topic: topics.published, partition, messages })
-      if (base !== undefined && base < end) throw lost(topics.published, partition, base, end)
-      const ends = base === undefined ? stored.ends : { ...stored.ends, [topics.published]: base + messages.length }
-      changed.set(partition, { ...stored, ends, stale: undefined })
+      const stored = this.#stored.get(turn.partition) ?? nothingStored(logId)
+      const ends = { ...stored.ends, ...(await this.#tell(transaction, turn, stored.ends)) }
+      changed.set(turn.partition, { ...stored, ends, stale: undefined })
       positions.push(...positionRecords(turn, { ...stored, ends }))
     }
-    const base = await sendTo(transaction, { topic: topics.positions, partition: position, messages: positions })
-    if (base < this.#positionsEnd) throw lost(topics.positions, position, base, this.#positionsEnd)
+    const to = { topic: positionsOf(this.#options.topic), partition: position }
+    const { base, end } = await sendTo(transaction, { ...to, messages: positions })
+    if (base < this.#positionsEnd) throw lost(to.topic, position, base, this.#positionsEnd)
     await transaction.commit()
-    this.#positionsEnd = base + positions.length
+    this.#positionsEnd = end
     for (const [partition, stored] of changed) this.#stored.set(partition, stored)
   }
 
   async check(): Promise<void> {
-    const { topics, reader, position } = this.#options
-    const published = await reader.offsets(topics.published, 'next', checkLimitMs)
-    for (const [partition, { ends }] of this.#stored) {
-      const [found = 0, end = 0] = [published[partition], ends[topics.published]]
-      if (found < end) throw lost(topics.published, partition, found, end)
+    const { topic, reader, position } = this.#options
+    for (const told of toldTopics(this.#options)) {
+      const found = await reader.offsets(told, 'next', checkLimitMs)
+      for (const [partition, { ends }] of this.#stored) {
+        const [at = 0, end = 0] = [found[partition], ends[told]]
+        if (at < end) throw lost(told, partition, at, end)
+      }
     }
-    const { [position]: end = 0 } = await reader.offsets(topics.positions, 'next', checkLimitMs)
-    if (end < this.#positionsEnd) throw lost(topics.positions, position, end, this.#positionsEnd)
+    const positions = positionsOf(topic)
+    const { [position]: end = 0 } = await reader.offsets(positions, 'next', checkLimitMs)
+    if (end < this.#positionsEnd) throw lost(positions, position, end, this.#positionsEnd)
+  }
+
+  /** The ends of the topics that got records. */
+  async #tell(
+    transaction: Transaction,
+    { partition, records }: PartitionTurn,
+    before: StoredMemory['ends'],
+  ): Promise<StoredMemory['ends']> {
+    const ends: Record<string, Offset> = {}
+    for (const [target, messages] of Map.groupBy(records, (record: ToldRecord) => record.target)) {
+      const topic = targetOf(this.#options.topic, target)
+      const { base, end } = await sendTo(transaction, { topic, partition, messages })
+      const expected = before[topic] ?? 0
+      if (base < expected) throw lost(topic, partition, base, expected)
+      ends[topic] = end
+    }
+    return ends
   }
 
   close(): void {

@@ -5,6 +5,7 @@ import {
   type OwnedLane,
   type PublishedLog,
   type PublishedLook,
+  type PublisherName,
   StandsStill,
 } from '../../published-log.ts'
 import { ownersIn } from '../group-members.ts'
@@ -20,20 +21,19 @@ import {
   groupOf,
   lookAtTopics,
   type PreparedTopics,
-  type PublisherName,
+  type PublisherOf,
+  positionOf,
+  positionsOf,
   prepareTopics,
   publishers,
-  publishingTopics,
+  toldTopics,
   transactionalIdOf,
 } from './publishing-topics.ts'
 import { askForRights, asRefusal } from './rights.ts'
 import { Transactions } from './transactions.ts'
 
-export interface KafkaPublishedLogOptions extends KafkaAccess {
-  /** The topic of the journal. */
-  readonly topic: string
+export interface KafkaPublishedLogOptions extends KafkaAccess, PublisherOf {
   readonly logId: string
-  readonly publisher: PublisherName
 }
 
 const prepareLimitMs = 8000
@@ -57,30 +57,28 @@ export class KafkaPublishedLog implements PublishedLog {
   }
 
   async prepare(): Promise<number> {
-    const { topic, brokers } = this.#options
     const prepare = asAdmin(this.#newClient(), prepareLimitMs, (admin) =>
-      prepareTopics(admin, topic, brokers.join(',')),
+      prepareTopics(admin, this.#options, this.#options.brokers.join(',')),
     )
     const { lanes, warnings } = await prepare.catch(asRefusal(this.#options))
     this.#warnings = warnings
-    await askForRights(this.#reader, this.#options, this.publisher)
+    await askForRights(this.#reader, this.#options)
     return lanes
   }
 
   join(lanes: number, assigned: (lanes: readonly number[]) => void): LaneMembership {
     const { topic, logger } = this.#options
-    const first = publishers.indexOf(this.publisher) * lanes
-    const { positions } = publishingTopics(topic)
+    const first = positionOf(this.#options, 0, lanes)
     const options = {
       newClient: () => this.#newClient(),
-      topic: positions,
+      topic: positionsOf(topic),
       partitions: publishers.length * lanes,
       logger,
-      group: groupOf(topic, this.publisher),
+      group: groupOf(this.#options),
     }
     const toLanes = (partitions: readonly number[]) =>
       assigned(partitions.map((each) => each - first).filter((lane) => lane >= 0 && lane < lanes))
-    return new LaneGroup(options, toLanes, () => askForRights(this.#reader, this.#options, this.publisher))
+    return new LaneGroup(options, toLanes, () => askForRights(this.#reader, this.#options))
   }
 
   async takeOver(lane: number, lanes: number): Promise<OwnedLane> {
@@ -88,9 +86,9 @@ export class KafkaPublishedLog implements PublishedLog {
     const found = await this.prepare()
     if (found !== lanes)
       throw new StandsStill(
-        `Topic ${publishingTopics(topic).positions} has another number of partitions than before: restart the service.`,
+        `Topic ${positionsOf(topic)} has another number of partitions than before: restart the service.`,
       )
-    const id = transactionalIdOf(topic, this.publisher, lane)
+    const id = transactionalIdOf(this.#options, lane)
     const transactions = await Transactions.open(() => this.#newClient(), id).catch(asRefusal(this.#options))
     try {
       return await this.#readBack(lane, lanes, transactions)
@@ -101,19 +99,18 @@ export class KafkaPublishedLog implements PublishedLog {
   }
 
   async inspect(): Promise<PublishedLook> {
-    const { topic, brokers } = this.#options
-    const { published } = publishingTopics(topic)
-    const nothing = { topic: published, missing: [], failure: undefined, lanes: [], warnings: [] }
+    const topics = toldTopics(this.#options)
+    const nothing = { topics, missing: [], failure: undefined, lanes: [], warnings: [] }
     try {
       const [found, owners] = await asAdmin(this.#newClient(), prepareLimitMs, async (admin) => {
-        const looked = await lookAtTopics(admin, topic, brokers.join(','))
+        const looked = await lookAtTopics(admin, this.#options, this.#options.brokers.join(','))
         return [looked, 'missing' in looked ? undefined : await this.#owners()] as const
       })
       if ('missing' in found) return { ...nothing, missing: found.missing }
       return { ...nothing, ...found, lanes: await this.#lookAtLanes(found, owners) }
     } catch (error) {
       if (error instanceof StandsStill) return { ...nothing, failure: error.message }
-      throw new OutOfReachError(`Kafka does not tell what is published in ${published}: ${messageOf(error)}.`, {
+      throw new OutOfReachError(`Kafka does not tell what is published in ${topics.join(', ')}: ${messageOf(error)}.`, {
         cause: error,
       })
     }
@@ -124,9 +121,8 @@ export class KafkaPublishedLog implements PublishedLog {
   }
 
   async #lookAtLanes({ lanes }: PreparedTopics, owners: ReadonlyMap<number, string> | undefined) {
-    const first = publishers.indexOf(this.publisher) * lanes
     const looks = Array.from({ length: lanes }, async (_, lane) => {
-      const position = first + lane
+      const position = positionOf(this.#options, lane, lanes)
       const looked = await lookAtLane({ ...this.#options, reader: this.#reader, lane, lanes, position })
       return { ...looked, owner: owners && (owners.get(position) ?? null) }
     })
@@ -136,25 +132,19 @@ export class KafkaPublishedLog implements PublishedLog {
   /** Undefined where Kafka does not tell. */
   async #owners(): Promise<ReadonlyMap<number, string> | undefined> {
     const { topic } = this.#options
-    const { positions } = publishingTopics(topic)
     return await asAdmin(this.#newClient(), ownersLimitMs, (admin) =>
-      ownersIn(admin, groupOf(topic, this.publisher), positions),
+      ownersIn(admin, groupOf(this.#options), positionsOf(topic)),
     ).catch(() => undefined)
   }
 
   async #readBack(lane: number, lanes: number, transactions: Transactions): Promise<OwnedLane> {
-    const { topic, logId } = this.#options
-    const topics = publishingTopics(topic)
-    const position = publishers.indexOf(this.publisher) * lanes + lane
-    const read = await readPositions(this.#reader, topics.positions, position)
-    const by = { topic, logId, reader: this.#reader }
+    const position = positionOf(this.#options, lane, lanes)
+    const read = await readPositions(this.#reader, positionsOf(this.#options.topic), position)
+    const by = { ...this.#options, reader: this.#reader }
     const checked = await checkEach(by, { lane, lanes }, async (partition, check) => {
       return [partition, await check(read.memory.get(partition))] as const
     })
-    return new KafkaLane({
-      ...{ topics, logId, reader: this.#reader, transactions, position },
-      read: { ...read, memory: new Map(checked) },
-    })
+    return new KafkaLane({ ...by, transactions, position, read: { ...read, memory: new Map(checked) } })
   }
 
   #newClient(): KafkaClient {

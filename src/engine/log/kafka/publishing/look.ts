@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type LookedLane, type LookedPartition, StandsStill } from '../../published-log.ts'
 import { type CheckedBy, checkEach } from './checked-memory.ts'
 import { nothingStored, readPositions, type StoredMemory } from './positions.ts'
-import { publishingTopics } from './publishing-topics.ts'
+import { positionsOf } from './publishing-topics.ts'
 
 export interface LaneToLookAt extends CheckedBy {
   readonly lane: number
@@ -37,11 +37,12 @@ export async function lookAtLane(looked: LaneToLookAt): Promise<Omit<LookedLane,
 }
 
 async function memoryOf({ reader, topic, position }: LaneToLookAt): Promise<ReadonlyMap<number, StoredMemory>> {
-  return (await readPositions(reader, publishingTopics(topic).positions, position)).memory
+  return (await readPositions(reader, positionsOf(topic), position)).memory
 }
 
-function shown(partition: number, { next, last, told, waiting }: StoredMemory, failure?: string): LookedPartition {
-  return { partition, next, last, told, waiting: waiting.size, failure }
+function shown(partition: number, stored: StoredMemory, failure?: string): LookedPartition {
+  const { next, last, told, filled, waiting } = stored
+  return { partition, next, last, told, filled, waiting: waiting.size, failure }
 }
 
 /** Throws anything else. */

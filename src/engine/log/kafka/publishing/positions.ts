@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { timeOfDay } from '../../../lib/clock.ts'
 import type { LogRecord, NewRecord, Offset } from '../../event-log.ts'
-import { nothingTold, type PartitionMemory, type PartitionTurn, StandsStill } from '../../published-log.ts'
+import { type Filled, nothingTold, type PartitionMemory, type PartitionTurn, StandsStill } from '../../published-log.ts'
 import type { KafkaReader } from '../kafka-reader.ts'
 
 /** What a publisher remembers of a partition of the journal, and where it left each topic that it tells it in. */
@@ -32,9 +32,9 @@ export function positionRecords(
   { partition, progress, places }: PartitionTurn,
   stored: StoredMemory,
 ): readonly PositionRecord[] {
-  const { next, last, told } = progress
+  const { next, last, told, filled } = progress
   const { logId, ends, stale = [] } = stored
-  const position = { key: String(partition), value: JSON.stringify({ logId, next, last, told, ends }) }
+  const position = { key: String(partition), value: JSON.stringify({ logId, next, last, told, ends, filled }) }
   const forgotten = stale.map((stream) => [stream, undefined] as const)
   const waiting = [...new Map([...forgotten, ...places])].map(([stream, place]) => ({
     key: `${partition}/waiting/${stream}`,
@@ -90,13 +90,20 @@ function taking(
 
 function parsed(text: string): Omit<StoredMemory, 'waiting'> | undefined {
   try {
-    const { logId, next, last, told, ends } = JSON.parse(text)
+    const { logId, next, last, told, ends, filled } = JSON.parse(text)
     const isLast = last === null || (isOffset(last.offset) && typeof last.identity === 'string')
     const isWhole = typeof logId === 'string' && isOffset(next) && isOffset(told) && isLast
-    return isWhole && Object.values(ends).every(isOffset) ? { logId, next, last, told, ends } : undefined
+    const areEnds = Object.values(ends).every(isOffset)
+    return isWhole && areEnds && isFilled(filled) ? { logId, next, last, told, ends, filled } : undefined
   } catch {
     return undefined // not JSON, or another shape
   }
+}
+
+function isFilled(value: Partial<Filled> | undefined): boolean {
+  if (value === undefined) return true
+  const { projections, copying } = value
+  return typeof projections === 'string' && (copying === undefined || isOffset(copying.after))
 }
 
 function isOffset(value: unknown): value is Offset {

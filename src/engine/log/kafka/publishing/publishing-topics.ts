@@ -1,35 +1,65 @@
 import kafkajs, { type Admin } from 'kafkajs'
 import type { Warning } from '../../../lib/operating/warning.ts'
-import { StandsStill } from '../../published-log.ts'
+import { type PublisherName, StandsStill } from '../../published-log.ts'
 import { assignments, eventsSettings, flushedAtOnce, inSyncWanted, replicasForInSync } from '../kafka-topics.ts'
 
 // Node does not detect this name in the CommonJS module.
 const { ConfigResourceTypes, ConfigSource } = kafkajs
 
-/** The topics of the publishers of a journal. */
-export interface PublishingTopics {
-  readonly published: string
-  readonly positions: string
-}
-
-export function publishingTopics(journal: string): PublishingTopics {
-  return { published: `${journal}.published`, positions: `${journal}.positions` }
-}
-
 /** The publishers, in the order of their partitions of the positions: each has one for each of its lanes. */
-export const publishers = ['events', 'documents'] as const
-export type PublisherName = (typeof publishers)[number]
+export const publishers: readonly PublisherName[] = ['events', 'documents']
+
+/** A publisher of a journal. */
+export interface PublisherOf {
+  /** The topic of the journal. */
+  readonly topic: string
+  readonly publisher: PublisherName
+  /** What it tells in, as `ToldRecord` names it. */
+  readonly targets: readonly string[]
+}
+
+export function targetOf(journal: string, target: string): string {
+  return `${journal}.${target}`
+}
+
+/** The topics that consumers read. */
+export function toldTopics({ topic, targets }: PublisherOf): readonly string[] {
+  return targets.map((target) => targetOf(topic, target))
+}
+
+export function positionsOf(journal: string): string {
+  return `${journal}.positions`
+}
+
+/** Its partition of the positions. */
+export function positionOf({ publisher }: PublisherOf, lane: number, lanes: number): number {
+  return publishers.indexOf(publisher) * lanes + lane
+}
 
 /** Who is in it shares the lanes of the publisher. */
-export function groupOf(journal: string, publisher: PublisherName): string {
-  return `${journal}.projector.publish-${publisher}`
+export function groupOf({ topic, publisher }: PublisherOf): string {
+  return `${topic}.projector.publish-${publisher}`
 }
 
-export function transactionalIdOf(journal: string, publisher: PublisherName, lane: number): string {
-  return `${journal}.${publisher}-${lane}`
+export function transactionalIdOf({ topic, publisher }: PublisherOf, lane: number): string {
+  return `${topic}.${publisher}-${lane}`
 }
 
 const lanesAtFirst = 3
+/** Of every message: a document, in UTF-8, and what is beside it. */
+const messageBytesMax = 2 * 1024 * 1024
+/** How long a consumer may be away and still see that a document was removed. */
+const tombstonesKeptMs = 7 * 24 * 3_600_000
+const settings: Readonly<Record<PublisherName, Readonly<Record<string, string>>>> = {
+  events: eventsSettings,
+  documents: {
+    'cleanup.policy': 'compact',
+    'delete.retention.ms': String(tombstonesKeptMs),
+    'max.message.bytes': String(messageBytesMax),
+    'compression.type': 'producer',
+    'message.timestamp.type': 'LogAppendTime',
+  },
+}
 const positionsSettings = {
   'cleanup.policy': 'compact',
   ...flushedAtOnce,
@@ -50,8 +80,8 @@ export interface PreparedTopics {
 }
 
 /** Makes what is missing, and looks at what is there. Throws what `lookAtTopics` throws. */
-export async function prepareTopics(admin: Admin, journal: string, servers: string): Promise<PreparedTopics> {
-  const wanted = await topicsWanted(admin, journal)
+export async function prepareTopics(admin: Admin, of: PublisherOf, servers: string): Promise<PreparedTopics> {
+  const wanted = await topicsWanted(admin, of)
   await createTopics(admin, wanted, false)
   return await checkTopics(admin, wanted, servers)
 }
@@ -62,51 +92,57 @@ export async function prepareTopics(admin: Admin, journal: string, servers: stri
  */
 export async function lookAtTopics(
   admin: Admin,
-  journal: string,
+  of: PublisherOf,
   servers: string,
 ): Promise<PreparedTopics | { readonly missing: readonly string[] }> {
-  const wanted = await topicsWanted(admin, journal)
+  const wanted = await topicsWanted(admin, of)
   if (wanted.missing.length > 0) return { missing: wanted.missing.map(({ topic }) => topic) }
   return await checkTopics(admin, wanted, servers)
 }
 
 /** Throws what making the missing topics would throw. */
-export async function tryToMakeTopics(admin: Admin, journal: string): Promise<void> {
-  await createTopics(admin, await topicsWanted(admin, journal), true)
+export async function tryToMakeTopics(admin: Admin, of: PublisherOf): Promise<void> {
+  await createTopics(admin, await topicsWanted(admin, of), true)
 }
 
 interface TopicsWanted {
-  readonly published: TopicToMake
+  readonly publisher: PublisherName
+  readonly told: readonly TopicToMake[]
   readonly positions: TopicToMake
   readonly missing: readonly TopicToMake[]
   /** As many as the journal has. */
   readonly replicas: number
 }
 
-async function topicsWanted(admin: Admin, journal: string): Promise<TopicsWanted> {
-  const topics = publishingTopics(journal)
+async function topicsWanted(admin: Admin, of: PublisherOf): Promise<TopicsWanted> {
   const existing = await admin.listTopics()
-  const of = (await admin.fetchTopicMetadata({ topics: [journal] })).topics[0]?.partitions ?? []
-  const published = { topic: topics.published, partitions: of.length, settings: eventsSettings }
+  const journal = (await admin.fetchTopicMetadata({ topics: [of.topic] })).topics[0]?.partitions ?? []
+  const told = toldTopics(of).map((topic) => ({ topic, partitions: journal.length, settings: settings[of.publisher] }))
   const count = publishers.length * lanesAtFirst
-  const positions = { topic: topics.positions, partitions: count, settings: positionsSettings }
-  const missing = [published, positions].filter(({ topic }) => !existing.includes(topic))
-  return { published, positions, missing, replicas: Math.min(...of.map(({ replicas }) => replicas.length)) }
+  const positions = { topic: positionsOf(of.topic), partitions: count, settings: positionsSettings }
+  const missing = [...told, positions].filter(({ topic }) => !existing.includes(topic))
+  const replicas = Math.min(...journal.map((partition) => partition.replicas.length))
+  return { publisher: of.publisher, told, positions, missing, replicas }
 }
 
 async function checkTopics(
   admin: Admin,
-  { published, positions, replicas }: TopicsWanted,
+  { publisher, told, positions, replicas }: TopicsWanted,
   servers: string,
 ): Promise<PreparedTopics> {
-  const found = await findTopics(admin, [published.topic, positions.topic])
-  check(found, published.topic, published.partitions, eventsSettings['cleanup.policy'])
+  const all = [...told, positions]
+  const found = await findTopics(
+    admin,
+    all.map(({ topic }) => topic),
+  )
+  for (const { topic, partitions, settings } of told) check(found, topic, partitions, settings['cleanup.policy'])
   check(found, positions.topic, undefined, positionsSettings['cleanup.policy'])
+  const kept = publisher === 'events' ? told : []
   return {
     lanes: found(positions.topic).partitions / publishers.length,
     warnings: [
-      ...retentionByDefault(found(published.topic), servers),
-      ...[published, positions].flatMap(({ topic }) => fewer(found(topic), replicas)),
+      ...kept.flatMap(({ topic }) => retentionByDefault(found(topic), servers)),
+      ...all.flatMap(({ topic }) => fewer(found(topic), replicas)),
     ],
   }
 }
@@ -161,7 +197,7 @@ function check(
   found: (name: string) => FoundTopic,
   name: string,
   partitions: number | undefined,
-  cleanup: string,
+  cleanup: string | undefined,
 ): void {
   const topic = found(name)
   const isWhole =
@@ -172,7 +208,7 @@ function check(
     ? `cleanup.policy=${policy} instead of ${cleanup}`
     : `${topic.partitions} partitions instead of ${partitions ?? 'an even number'}`
   throw new StandsStill(
-    `Topic ${name} has ${wrong}, so somebody else made it. Delete it: the service makes it anew, and publishes from the first event of the log.`,
+    `Topic ${name} has ${wrong}, so somebody else made it. Delete it: the service makes it anew, and fills it.`,
   )
 }
 

@@ -2,14 +2,12 @@ import kafkajs, { type Broker } from 'kafkajs'
 import { messageOf } from '../../../lib/errors/errors.ts'
 import { RightMissing } from '../../published-log.ts'
 import type { KafkaReader } from '../kafka-reader.ts'
-import { groupOf, type PublisherName, publishingTopics, transactionalIdOf } from './publishing-topics.ts'
+import { groupOf, type PublisherOf, positionsOf, toldTopics, transactionalIdOf } from './publishing-topics.ts'
 
 // Node does not detect this name in the CommonJS module.
 const { KafkaJSAggregateError } = kafkajs
 
-export interface AskedBy {
-  /** The topic of the journal. */
-  readonly topic: string
+export interface AskedBy extends PublisherOf {
   readonly brokers: readonly string[]
 }
 
@@ -33,17 +31,16 @@ const askLimitMs = 3000
  * Asks for what only an owner of a lane does, in the name of nobody: Kafka looks first at the rights, and then refuses it
  * anyhow. Its answers to kafkajs' own requests for a coordinator do not reach us. Throws RightMissing.
  */
-export async function askForRights(reader: KafkaReader, by: AskedBy, publisher: PublisherName): Promise<void> {
-  const { published, positions } = publishingTopics(by.topic)
-  const transactionalId = transactionalIdOf(by.topic, publisher, 0)
-  const groupId = groupOf(by.topic, publisher)
+export async function askForRights(reader: KafkaReader, by: AskedBy): Promise<void> {
+  const transactionalId = transactionalIdOf(by, 0)
+  const groupId = groupOf(by)
   const answers = await reader.ask(askLimitMs, async (cluster) => {
     await cluster.addTargetTopic(by.topic)
     const broker = (await cluster.findControllerBroker()) as AskableBroker
     const begin = (topic: string) =>
       broker.addPartitionsToTxn({ transactionalId, ...nobody, topics: [{ topic, partitions: [0] }] })
     const beat = broker.heartbeat({ groupId, groupGenerationId: -1, memberId: 'nobody' })
-    return await Promise.allSettled([begin(published), begin(positions), beat])
+    return await Promise.allSettled([...topicsOf(by).map(begin), beat])
   })
   for (const answer of answers) if (answer.status === 'rejected') refusalOf(by)(answer.reason)
 }
@@ -57,26 +54,30 @@ export function asRefusal(by: AskedBy): (error: unknown) => never {
 }
 
 /** Throws if a right lacks. */
-function refusalOf({ topic, brokers }: AskedBy): (error: unknown) => void {
+function refusalOf(by: AskedBy): (error: unknown) => void {
   return (error) => {
     const { what, cause } = refusedIn(error) ?? {}
     if (what === undefined) return
-    const command = `kafka-acls.sh --bootstrap-server ${brokers.join(',')} --add --allow-principal User:NAME ${rightsOn(what, topic)}`
+    const command = `kafka-acls.sh --bootstrap-server ${by.brokers.join(',')} --add --allow-principal User:NAME ${rightsOn(what, by)}`
     throw new RightMissing(`Kafka refuses to have it published: ${messageOf(cause)}. Run ${command}`, { cause: error })
   }
 }
 
 /** What the publishers need beside what the journal does, in the syntax of kafka-acls.sh. */
-function rightsOn(refused: Refused, topic: string): string {
+function rightsOn(refused: Refused, by: AskedBy): string {
   const onTopics = ['Create', 'DescribeConfigs', 'Read', 'Write'].map((each) => `--operation ${each}`).join(' ')
-  const { published, positions } = publishingTopics(topic)
+  const topics = topicsOf(by).map((topic) => `--topic ${topic}`)
   const rights: Record<Refused, string> = {
-    TOPIC: `${onTopics} --topic ${published} --topic ${positions}`,
-    GROUP: `--operation Read --group ${topic}.projector. --resource-pattern-type prefixed`,
-    TRANSACTIONAL_ID: `--operation Write --transactional-id ${topic}. --resource-pattern-type prefixed`,
-    CLUSTER: `${onTopics} --topic ${published} --topic ${positions}`,
+    TOPIC: `${onTopics} ${topics.join(' ')}`,
+    GROUP: `--operation Read --group ${by.topic}.projector. --resource-pattern-type prefixed`,
+    TRANSACTIONAL_ID: `--operation Write --transactional-id ${by.topic}. --resource-pattern-type prefixed`,
+    CLUSTER: `${onTopics} ${topics.join(' ')}`,
   }
   return rights[refused]
+}
+
+function topicsOf(by: AskedBy): readonly string[] {
+  return [...toldTopics(by), positionsOf(by.topic)]
 }
 
 interface Refusal {

@@ -21,15 +21,18 @@ export async function findTargets(reader: KafkaReader, topic: string): Promise<r
   return nexts.map((next, partition) => ({ topic, partition, first: firsts[partition] ?? 0, next }))
 }
 
-/**
- * Whether a partition is as its publisher left it, with `end` as its end; or 'new', made anew since. Throws StandsStill
- * where it is neither. `end` is undefined where there is no position.
- */
-export async function stateOf(
-  reader: KafkaReader,
-  target: Target,
-  end: Offset | undefined,
-): Promise<'as_left' | 'new'> {
+/** What became of a partition since its publisher left it. */
+export type TargetState =
+  | 'as_left'
+  /** Made anew: nothing is in it. */
+  | 'new'
+  /** It holds records, and there is no position for them. */
+  | 'unknown'
+  /** Its last record is not there any more. */
+  | 'lost'
+
+/** `end` is where its publisher left it; undefined where there is no position. Throws StandsStill where another wrote. */
+export async function stateOf(reader: KafkaReader, target: Target, end: Offset | undefined): Promise<TargetState> {
   const { topic, partition, first } = target
   const found = await firstCommitted(reader, target, Math.max(first, (end ?? 0) - 1))
   const isLast = found !== undefined && end !== undefined && found.offset === end - 1
@@ -38,21 +41,11 @@ export async function stateOf(
   if (behind === undefined && (isLast || isEmptied || end === 0)) return 'as_left'
   const any = found ?? (first === 0 ? await firstCommitted(reader, target, 0) : undefined)
   if (any === undefined && first === 0) return 'new'
-  if (end === undefined) {
-    throw new StandsStill(
-      `Topic ${topic} holds records in partition ${partition}, and there is no position for them: another program writes ` +
-        'here, or the topic of the positions was deleted. Delete this one too, or bring back that of the positions.',
-    )
-  }
-  if (behind !== undefined && behind.offset >= end) {
-    throw new StandsStill(
-      `Topic ${topic} has a record at offset ${behind.offset} of partition ${partition}, and its publisher left it at ${end}: ` +
-        'the topic of the positions has lost its end, or another program writes here. Take away its right, and delete both topics.',
-    )
-  }
+  if (end === undefined) return 'unknown'
+  if (behind === undefined || behind.offset < end) return 'lost'
   throw new StandsStill(
-    `Partition ${partition} of topic ${topic} has lost its end: its publisher left it at offset ${end}, and there is no ` +
-      'record before that. Delete the topic: it comes back from the first event of the log on.',
+    `Topic ${topic} has a record at offset ${behind.offset} of partition ${partition}, and its publisher left it at ${end}: ` +
+      'the topic of the positions has lost its end, or another program writes here. Take away its right, and delete both topics.',
   )
 }
 

@@ -4,20 +4,24 @@ import type { Offset } from '../../event-log.ts'
 import type { KafkaClient } from '../kafka-client.ts'
 import { baseOffset } from '../kafka-producer.ts'
 
-/** Records for one partition, to be sent in one request. */
+export type { Transaction }
+
+/** Records for one partition. */
 export interface Send {
   readonly topic: string
   readonly partition: number
   readonly messages: readonly {
     readonly key: string
     readonly value: string | null
-    readonly headers?: Record<string, string>
+    readonly headers?: Readonly<Record<string, string>>
   }[]
 }
 
 const fenceLimitMs = 3000
 const timeoutMs = 10_000
 const replicationLimitMs = 2500
+/** Less than the largest batch that brokers take by default; a larger record goes alone. */
+const batchBytesMax = 512 * 1024
 /** A transaction that follows at once is answered CONCURRENT_TRANSACTIONS for some milliseconds. */
 const retry = { initialRetryTime: 4, factor: 0.2, multiplier: 1.3, retries: 40 }
 
@@ -66,14 +70,43 @@ export class Transactions {
   }
 }
 
+/** The offset of the first record, and that of the next one. */
+export interface Sent {
+  readonly base: Offset
+  readonly end: Offset
+}
+
 /**
- * Resolves to the offset of the first record. kafkajs loses or doubles records of a request to several leaders when one
- * of them moves, and commits all the same: so one partition a request, one request after the other.
+ * kafkajs loses or doubles records of a request to several leaders when one of them moves, and commits all the same: so
+ * one partition a request, one request after the other. `messages` are one or more.
  */
-export async function sendTo(transaction: Transaction, { topic, partition, messages }: Send): Promise<Offset> {
-  const reply: readonly RecordMetadata[] = await transaction.send({
-    ...{ topic, acks: -1, timeout: replicationLimitMs },
-    messages: messages.map((message) => ({ ...message, partition })),
-  })
-  return baseOffset(reply, partition)
+export async function sendTo(transaction: Transaction, { topic, partition, messages }: Send): Promise<Sent> {
+  const bases: Offset[] = []
+  let end = 0
+  for (const batch of batchesOf(messages)) {
+    const reply: readonly RecordMetadata[] = await transaction.send({
+      ...{ topic, acks: -1, timeout: replicationLimitMs },
+      messages: batch.map(({ key, value, headers = {} }) => ({ key, value, headers, partition })),
+    })
+    const base = baseOffset(reply, partition)
+    bases.push(base)
+    end = base + batch.length
+  }
+  return { base: bases[0] ?? 0, end }
+}
+
+/** kafkajs makes one batch of a request: a larger one than brokers take is refused whole. */
+function batchesOf(messages: Send['messages']): Send['messages'][] {
+  const batches: Send['messages'][number][][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const message of messages) {
+    const size = Buffer.byteLength(message.value ?? '')
+    if (bytes + size > batchBytesMax) {
+      batches.push([])
+      bytes = 0
+    }
+    batches.at(-1)?.push(message)
+    bytes += size
+  }
+  return batches
 }

@@ -4,6 +4,7 @@ import { KafkaClient } from '../../../../../src/engine/log/kafka/kafka-client.ts
 import { KafkaReader } from '../../../../../src/engine/log/kafka/kafka-reader.ts'
 import { KafkaPublishedLog } from '../../../../../src/engine/log/kafka/publishing/kafka-published-log.ts'
 import { lookAtLane } from '../../../../../src/engine/log/kafka/publishing/look.ts'
+import { eventsTarget } from '../../../../../src/engine/log/published-log.ts'
 import { describeWithBrokers } from '../../../../brokers/describe.ts'
 import { createTopics, patientKafka } from '../../../../brokers/topics.ts'
 import { brokerEnvironment } from '../../../../e2e/service.ts'
@@ -20,18 +21,39 @@ describeWithBrokers('a look at what is published', (brokers) => {
     for (const value of ['first', 'second'])
       await produce(brokers.kafkaBrokers, journal, { key: '7', value, partition: 0 })
     const access = { brokers: brokers.kafkaBrokers.split(','), logger: pino({ level: 'silent' }) }
-    const log = new KafkaPublishedLog({ ...access, topic: journal, logId, publisher: 'events' })
+    const log = new KafkaPublishedLog({
+      ...access,
+      topic: journal,
+      logId,
+      publisher: 'events',
+      targets: [eventsTarget],
+    })
     const reader = new KafkaReader(() => new KafkaClient(access))
     onTestFinished(() => [log, reader].forEach((each) => void each.close()))
     await log.prepare()
     const [published, positions] = [`${journal}.published`, `${journal}.positions`]
-    const look = () => lookAtLane({ topic: journal, logId, reader, lane, lanes, position: lane })
+    const look = () =>
+      lookAtLane({
+        topic: journal,
+        publisher: 'events',
+        targets: [eventsTarget],
+        logId,
+        reader,
+        lane,
+        lanes,
+        position: lane,
+      })
 
     // A new broker has no coordinator of transactions at first.
     const owned = await vi.waitFor(() => log.takeOver(lane, lanes), { timeout: 30_000, interval: 250 })
     const progress = { next: 1, last: { offset: 0, identity: 'of the first' }, told: 1 }
     await owned.commit([
-      { partition: 0, records: [{ key: '7', value: 'first', headers: {} }], progress, places: new Map() },
+      {
+        partition: 0,
+        records: [{ target: eventsTarget, key: '7', value: 'first', headers: {} }],
+        progress,
+        places: new Map(),
+      },
     ])
     owned.close()
     expect((await look()).partitions).toMatchObject([{ next: 1, told: 1, failure: undefined }])

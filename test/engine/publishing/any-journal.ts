@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import { openProjection } from '../projector/projecting.ts'
+import {
+  type AnyRecord,
+  bookingEvent,
+  discard,
+  newerEvent,
+  record,
+  seatAdded,
+  seatRemoved,
+} from '../projector/records.ts'
+
+/** What is drawn of one record of the journal: it makes sense only where it will stand. */
+export const anyDraw = fc.record({
+  kind: fc.constantFrom(
+    'next',
+    'next',
+    'next',
+    'next',
+    'next',
+    'removed',
+    'rival',
+    'newer',
+    'discard',
+    'discard',
+    'skipped',
+  ),
+  stream: fc.constantFrom(1, 1, 1, 2),
+  booking: fc.integer({ min: 1, max: 40 }),
+})
+export type Draw = typeof anyDraw extends fc.Arbitrary<infer T> ? T : never
+
+/** Streams that wait behind what no release, or only the newest one, can apply; discards name what the newest one parks. */
+export async function journalOf(draws: readonly Draw[]): Promise<AnyRecord[]> {
+  const { apply, readModel } = await openProjection()
+  const journal: AnyRecord[] = []
+  const appended = new Map<number, number>()
+  const open = new Map<number, number>()
+  for (const { kind, stream, booking } of draws) {
+    const { parked } = await readModel.load({ stream: String(stream) })
+    const version = (appended.get(stream) ?? 0) + 1
+    const next = recordOf()
+    journal.push(next)
+    await apply([next])
+
+    function recordOf(): AnyRecord {
+      if (kind === 'skipped' || (kind === 'discard' && parked === undefined)) return record('garbage', '1')
+      if (kind === 'discard') return discard(String(stream), parked?.first ?? 0)
+      if (kind === 'rival') return bookingEvent('BookingPlaced', stream, booking, Math.max(1, version - 1))
+      appended.set(stream, version)
+      if (kind === 'newer') return newerEvent(String(stream), version)
+      const eventId = `event ${journal.length}`
+      if (version === 1) return seatAdded({ id: stream }, { eventId })
+      const placed = open.get(stream)
+      if (kind === 'removed' && placed === undefined) return seatRemoved(stream, { eventId, version })
+      if (placed === undefined) open.set(stream, booking + 100 * journal.length)
+      else open.delete(stream)
+      const [type, id] =
+        placed === undefined ? (['BookingPlaced', open.get(stream)] as const) : (['BookingCancelled', placed] as const)
+      return bookingEvent(type, stream, id ?? 0, version, { eventId })
+    }
+  }
+  return journal
+}
+
+const which = fc.constantFrom<'earlier' | 'newest'>('earlier', 'newest')
+export const anyStep = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ does: fc.constant('append' as const), count: fc.integer({ min: 1, max: 6 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      does: fc.constant('apply' as const),
+      which,
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      does: fc.constant('turn' as const),
+      steps: fc.integer({ min: 1, max: 6 }),
+      isCommitted: fc.constantFrom(true, true, true, false),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('takeOver' as const, 'switch' as const) }) },
+)
+export type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never
