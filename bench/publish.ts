@@ -1,16 +1,17 @@
-/** `npm run bench:publish`: what the published topic costs, and how soon it tells. See README.md. */
+/** `npm run bench:publish`: what the topics of events and of documents cost, and how soon they tell. See README.md. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { until } from '../test/brokers/ready.ts'
 import { metric } from '../test/lib/http-client.ts'
-import type { LoadClient } from './load/load.ts'
+import type { Load, LoadClient } from './load/load.ts'
 import { paced, quantile } from './load/paced.ts'
 import { findClient } from './load/wrk.ts'
-import { type Ratio, spreadOf } from './rounds.ts'
+import { spreadOf } from './rounds.ts'
 import { count, type MeasureOptions, printJson, runToEnd, say, withRounds } from './run.ts'
-import { post } from './scenarios.ts'
+import { addPet, get, post } from './scenarios.ts'
 import type { Server } from './systems/child.ts'
 import { cpuTime } from './systems/cpu-time.ts'
+import { kafkaOf } from './systems/kafka-client.ts'
 import { startConsumer } from './systems/published-consumer.ts'
 import { type Environment, startProcess, withBrokers } from './systems/service.ts'
 import { asRatio, table } from './table.ts'
@@ -23,13 +24,13 @@ interface Options extends MeasureOptions {
 const command = new Command('npm run bench:publish --')
   .description('What publishing costs the service and those who write, and how soon it tells: see bench/README.md.')
   .option('--connections <n>', 'connections of the client that adds pets', count, 64)
-  .option('--catch-up <n>', 'events of the log that is published from its beginning', count, 200_000)
-const options = withRounds(command, 'nothing published, events published').parse().opts<Options>()
+  .option('--catch-up <n>', 'pets of the log that is published from its beginning', count, 200_000)
+const options = withRounds(command, 'nothing published, events, documents too').parse().opts<Options>()
 
 const settleMs = 300_000
 const warmUpSeconds = 8
 const rates = [100, 2000]
-const publishes = ['none', 'events'] as const
+const publishes = ['none', 'events', 'events,documents'] as const
 type Publishes = (typeof publishes)[number]
 
 /** One round of a service that publishes or not. */
@@ -45,6 +46,7 @@ interface Figures {
 type Cycle = Readonly<Record<Publishes, Figures>>
 
 interface Told {
+  readonly what: string
   readonly rate: number
   /** Milliseconds from the 201 to a consumer. */
   readonly p50: number
@@ -66,16 +68,19 @@ await runToEnd(async (stack) => {
     say(JSON.stringify(cycle))
   }
   const told: Told[] = []
-  const { KAFKA_BROKERS = '', KAFKA_TOPIC } = ownTopic(environment, 'events')
-  const seen = await startConsumer(stack, KAFKA_BROKERS, `${KAFKA_TOPIC}.published`)
-  for (const rate of rates) told.push(await howSoon(services.events, seen, rate))
+  const both = 'events,documents'
+  const { KAFKA_BROKERS = '', KAFKA_TOPIC } = ownTopic(environment, both)
+  for (const what of ['published', 'documents.pets']) {
+    const seen = await startConsumer(stack, KAFKA_BROKERS, `${KAFKA_TOPIC}.${what}`)
+    for (const rate of rates) told.push({ what, ...(await howSoon(services[both], seen, rate)) })
+  }
   const caughtUp = await catchUp(stack, environment, client)
   if (options.json) printJson({ client: client.name, ...options, cycles, told, caughtUp })
   else process.stdout.write(report(cycles, told, caughtUp))
 })
 
 function ownTopic(environment: Environment, PUBLISH: string): Environment {
-  const name = `${environment.KAFKA_TOPIC}-${PUBLISH}`
+  const name = `${environment.KAFKA_TOPIC}-${PUBLISH.replace(',', '-')}`
   return { ...environment, PUBLISH, KAFKA_TOPIC: name, REDIS_PREFIX: name }
 }
 
@@ -121,7 +126,7 @@ async function settled({ url }: Server): Promise<void> {
   })
 }
 
-async function howSoon({ url }: Server, seen: ReadonlyMap<string, number>, rate: number): Promise<Told> {
+async function howSoon({ url }: Server, seen: ReadonlyMap<string, number>, rate: number): Promise<Omit<Told, 'what'>> {
   const { answered } = await paced(url, post, rate, options.seconds * 2)
   await until('all are told', settleMs, async () => [...answered.keys()].every((id) => seen.has(id)))
   const late = [...answered].map(([id, at]) => Math.max(0, (seen.get(id) ?? Number.NaN) - at))
@@ -129,24 +134,55 @@ async function howSoon({ url }: Server, seen: ReadonlyMap<string, number>, rate:
   return { rate, p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) }
 }
 
-/** Events a second, and CPU for each, of a log that was there before. */
+/** A log that was there before is published; then its pets are copied into the topic of documents, at rest and under load. */
 async function catchUp(stack: AsyncDisposableStack, environment: Environment, client: LoadClient) {
   const own = ownTopic(environment, 'later')
   const silent = await startProcess(stack, { ...own, PUBLISH: 'none' })
-  let events = 0
-  for (const seconds = 5; events < options.catchUp; ) {
+  let pets = 0
+  for (const seconds = 5; pets < options.catchUp; ) {
     const { requestsPerSecond } = await client.run({ url: silent.url, load: post, connections: 256, seconds })
-    events += requestsPerSecond * seconds
+    pets += requestsPerSecond * seconds
   }
   await settled(silent)
   await silent.end()
-  const service = await startProcess(stack, { ...own, PUBLISH: 'events' })
-  const lag = () => metric(service.url, 'petstore_published_lag_events')
-  await until('publishing has begun', settleMs, async () => (await lag()) > 0)
-  const [start, from, cpu] = [performance.now(), await lag(), cpuTime(service.pid)]
-  await settled(service)
+  const events = await caughtUp(await startProcess(stack, { ...own, PUBLISH: 'events' }), 'published_lag_events', pets)
+  await events.service.end()
+  const filled = await caughtUp(await startProcess(stack, { ...own, PUBLISH: 'documents' }), filling, pets)
+  const { service } = filled
+  const alone = await underLoad(service, client)
+  await deleteTopics(own, 'documents.pets', 'documents.orders')
+  await until('filling has begun anew', settleMs, async () => (await figure(service, filling)) > 0)
+  const meanwhile = await underLoad(service, client)
+  const isOver = (await figure(service, filling)) === 0
+  const ratio = { get: meanwhile.get / alone.get, post: meanwhile.post / alone.post, isOver }
+  return { pets: Math.round(pets), events: events.costs, filled: filled.costs, ratio }
+}
+
+const filling = 'published_filling_partitions'
+const figure = ({ url }: Server, name: string) => metric(url, `petstore_${name}`)
+
+/** Pets a second until a figure is 0 again, and microseconds of CPU for each. */
+async function caughtUp(service: Server, name: string, pets: number) {
+  await until(`${name} has begun`, settleMs, async () => (await figure(service, name)) > 0)
+  const [start, cpu] = [performance.now(), cpuTime(service.pid)]
+  await until(`${name} is over`, settleMs, async () => (await figure(service, name)) === 0)
   const seconds = (performance.now() - start) / 1000
-  return { events: Math.round(from), perSecond: from / seconds, own: (cpuTime(service.pid) - cpu) / from }
+  return { service, costs: { perSecond: pets / seconds, own: (cpuTime(service.pid) - cpu) / pets } }
+}
+
+/** Answers a second. */
+async function underLoad({ url }: Server, client: LoadClient): Promise<{ get: number; post: number }> {
+  const { connections, seconds } = options
+  const path = new URL(await addPet(url, { name: 'Rex', categoryId: 7, status: 'available' }), url).pathname
+  const rateOf = async (load: Load) => (await client.run({ url, load, connections, seconds })).requestsPerSecond
+  return { get: await rateOf(get([path])), post: await rateOf(post) }
+}
+
+async function deleteTopics({ KAFKA_BROKERS = '', KAFKA_TOPIC }: Environment, ...names: string[]): Promise<void> {
+  const admin = kafkaOf(KAFKA_BROKERS.split(',')).admin()
+  await admin.connect()
+  await admin.deleteTopics({ topics: names.map((name) => `${KAFKA_TOPIC}.${name}`) })
+  await admin.disconnect()
 }
 
 /** Microseconds, of all brokers on this machine. */
@@ -167,26 +203,30 @@ function commandOf(pid: string): string {
 function report(
   cycles: readonly Cycle[],
   told: readonly Told[],
-  caughtUp: Awaited<ReturnType<typeof catchUp>>,
+  { pets, events, filled, ratio }: Awaited<ReturnType<typeof catchUp>>,
 ): string {
-  const rows: readonly [string, number, (cycle: Cycle) => number][] = [
-    ['POST at its highest rate, with to without', 2, ({ none, events }) => events.perSecond / none.perSecond],
-    ['POST at half of that, median, with to without', 2, ({ none, events }) => events.p50 / none.p50],
-    ['POST at half of that, 99th, with to without', 2, ({ none, events }) => events.p99 / none.p99],
-    ['µs of the service for each event, with less without', 0, ({ none, events }) => events.own - none.own],
-    ['µs of the brokers for each event, with less without', 0, ({ none, events }) => events.kafka - none.kafka],
+  const rows: readonly [string, number, (is: Figures, was: Figures) => number][] = [
+    ['POST at its highest rate, with to without', 2, (is, was) => is.perSecond / was.perSecond],
+    ['POST at half of that, median, with to without', 2, (is, was) => is.p50 / was.p50],
+    ['POST at half of that, 99th, with to without', 2, (is, was) => is.p99 / was.p99],
+    ['µs of the service for each event, with less without', 0, (is, was) => is.own - was.own],
+    ['µs of the brokers for each event, with less without', 0, (is, was) => is.kafka - was.kafka],
   ]
-  const spread = (figure: (cycle: Cycle) => number): Ratio => spreadOf(cycles.map(figure))
-  const costs = table(
-    [
-      { title: '', cell: ([name]) => name },
-      { title: 'median (min-max)', cell: ([, digits, figure]) => asRatio(spread(figure), digits) },
-    ],
-    rows,
-  )
+  const column = (publish: 'events' | 'events,documents') => ({
+    title: `${publish}: median (min-max)`,
+    cell: ([, digits, figureOf]: (typeof rows)[number]) =>
+      asRatio(spreadOf(cycles.map((cycle): number => figureOf(cycle[publish], cycle.none))), digits),
+  })
+  const costs = table([{ title: '', cell: ([name]) => name }, column('events'), column('events,documents')], rows)
   const soon = told.map(
-    ({ rate, p50, p99 }) => `${rate} events/s: told ${p50.toFixed(0)} ms after the 201 (99th ${p99.toFixed(0)} ms)\n`,
+    ({ what, rate, p50, p99 }) =>
+      `${rate} pets/s: in ${what} ${p50.toFixed(0)} ms after the 201 (99th ${p99.toFixed(0)} ms)\n`,
   )
-  const { events, perSecond, own } = caughtUp
-  return `${costs}\n${soon.join('')}catching up ${events} events: ${perSecond.toFixed(0)} events/s, ${own.toFixed(0)} µs of the service each\n`
+  const at = ({ perSecond, own }: { perSecond: number; own: number }) =>
+    `${perSecond.toFixed(0)} pets/s, ${own.toFixed(0)} µs of the service each`
+  return [
+    `${costs}\n${soon.join('')}catching up ${pets} pets: ${at(events)}\ncopying their documents: ${at(filled)}\n`,
+    `meanwhile, to without: GET by id ${ratio.get.toFixed(2)}, POST ${ratio.post.toFixed(2)}`,
+    ratio.isOver ? ' (the copy was over before: more pets are needed)\n' : '\n',
+  ].join('')
 }

@@ -3,7 +3,7 @@ import { StandsStill } from '../../published-log.ts'
 import type { KafkaReader } from '../kafka-reader.ts'
 import { nothingStored, type StoredMemory } from './positions.ts'
 import { type PublisherOf, positionsOf, toldTopics } from './publishing-topics.ts'
-import { findTargets, stateOf, type Target, type TargetState } from './targets.ts'
+import { findTargets, stateOf, type Target } from './targets.ts'
 
 export interface CheckedBy extends PublisherOf {
   readonly logId: string
@@ -44,22 +44,28 @@ async function checkedMemory(
   end: Offset,
 ): Promise<StoredMemory> {
   if (stored !== undefined && stored.logId !== by.logId) throw ofAnotherLog(by)
-  const isGoneOn = await Promise.all(
-    targets.map(async (target) => {
-      const state = await stateOf(by.reader, target, stored && (stored.ends[target.topic] ?? 0))
-      return goesOn(by, target, state)
-    }),
-  )
+  const goOn = await Promise.all(targets.map((target) => goesOn(by, target, stored)))
   // What waited before is forgotten with the first transaction: it would be told twice.
-  if (stored === undefined || isGoneOn.includes(false))
+  if (stored === undefined || goOn.includes(false))
     return { ...nothingStored(by.logId), stale: [...(stored?.waiting.keys() ?? [])] }
   const [{ partition }] = targets as [Target]
   if (stored.next > end) throw beyondLog(by, partition, stored.next, end)
   return stored
 }
 
-/** Whether what was told is there. Documents are copied again where it is not; of events each is told once. Throws StandsStill. */
-function goesOn({ publisher }: CheckedBy, { topic, partition }: Target, state: TargetState): boolean {
+/**
+ * Whether what was told is there. Documents are copied again where it is not, also beside what stands there from before; of
+ * events each is told once. Throws StandsStill.
+ */
+async function goesOn(
+  { publisher, reader }: CheckedBy,
+  target: Target,
+  stored: StoredMemory | undefined,
+): Promise<boolean> {
+  const { topic, partition } = target
+  const end = stored?.ends[topic]
+  if (publisher === 'documents' && stored !== undefined && end === undefined) return true
+  const state = await stateOf(reader, target, stored && (end ?? 0))
   if (state === 'as_left') return true
   if (state === 'new' || publisher === 'documents') return false
   throw new StandsStill(
