@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LogRecord, Offset } from '../log/event-log.ts'
 import { lostEnd } from '../log/lost-end.ts'
 import type { PartitionMemory, PartitionTurn, ToldRecord } from '../log/published-log.ts'
@@ -46,6 +47,13 @@ export async function takeTurn(
   await turn.releaseDue()
   if (!turn.isFull) await turn.pass()
   return turn.taken
+}
+
+/** Requests wait for no more than so many events at a time. */
+const eventsAtATime = 50
+
+async function letOthersGoOn(done: number): Promise<void> {
+  if (done % eventsAtATime === 0) await nextTurn()
 }
 
 class Turn {
@@ -105,13 +113,18 @@ class Turn {
     const read = await log.read(this.#partition, last?.offset ?? position, this.#stepsMax + 1)
     if (last !== null && !isSameRecord(read.records[0], last)) throw await lostEnd(log, this.#partition, last.offset)
     const records = read.records.filter(({ offset }) => offset >= position)
-    const events = records.map((record) => readEvent(this.#options, this.#partition, record))
+    const events: (StreamEvent | Discard | undefined)[] = []
+    for (const record of records) {
+      events.push(readEvent(this.#options, this.#partition, record))
+      await letOthersGoOn(events.length)
+    }
     const end = await this.#look(events, read.next)
     for (const [i, record] of records.entries()) {
       if (record.offset >= end) break
       if (!(await this.#passed(events[i], record))) return
       this.#last = record
       this.#next = record.offset + 1
+      await letOthersGoOn(i + 1)
       await this.releaseDue()
     }
     this.#next = Math.max(this.#next, end)
