@@ -1,38 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { messageOf, ServiceError } from '../lib/errors/errors.ts'
+import { messageOf } from '../lib/errors/errors.ts'
 import { abortOf, withTimeout } from '../lib/with-timeout.ts'
-import type { Offset } from '../log/event-log.ts'
-import {
-  after,
-  type LaneMembership,
-  nothingTold,
-  type OwnedLane,
-  type PartitionTurn,
-  type Progress,
-  type PublishedLog,
-  StandsStill,
-} from '../log/published-log.ts'
-import { DamagedError } from '../read-models/damaged.ts'
-import type { ReadModel } from '../read-models/read-model.ts'
-import type { StreamId } from '../read-models/stored-texts.ts'
-import type { LanePartition } from './teller.ts'
-import { type TakenTurn, type TurnOptions, takeTurn } from './turn.ts'
+import { type LaneMembership, type OwnedLane, type PublishedLog, StandsStill } from '../log/published-log.ts'
+import { LaneTurns, type LaneTurnsOptions } from './lane-turns.ts'
 
-export interface LaneOptions extends TurnOptions {
-  readonly readModel: Pick<ReadModel, 'loadAll' | 'reportDamage'>
+export interface LaneOptions extends LaneTurnsOptions {
   readonly published: Pick<PublishedLog, 'takeOver' | 'publisher'>
   readonly group: Pick<LaneMembership, 'heartbeat'>
   readonly lane: number
   readonly lanes: number
-  /** How far the read models are said to be, by partition: a hint when a turn is due. */
-  readonly heard: ReadonlyMap<number, Offset>
   readonly logger: Logger
-}
-
-interface PartitionState extends LanePartition {
-  /** Streams that wait and are to be looked at. */
-  readonly due: ReadonlySet<StreamId>
 }
 
 /**
@@ -40,8 +18,6 @@ interface PartitionState extends LanePartition {
  * hundreds. With 100 ms POST lost a third of its highest rate to transactions, with this a tenth (bench/README.md).
  */
 const turnMs = 300
-/** No further partition has its turn in a transaction after that. */
-const beginWithinMs = 2000
 /** Kafka ends a transaction by itself after twice as long. */
 const commitLimitMs = 5000
 const checkEveryMs = 1000
@@ -58,7 +34,7 @@ export class Lane {
   readonly #beganMs = performance.now()
   readonly #running: Promise<void>
   #owned: OwnedLane | undefined
-  #states: readonly PartitionState[] = []
+  #turns: LaneTurns | undefined
   #failure: unknown
   #warnedOf: string | undefined
   #wake = () => {}
@@ -73,10 +49,8 @@ export class Lane {
   }
 
   /** What was committed of each partition; none before the lane is taken over. */
-  get progress(): readonly (Progress & { readonly partition: number; readonly waiting: number })[] {
-    return this.#states.map(({ partition, memory: { waiting, ...progress } }) => ({
-      ...{ ...progress, partition, waiting: waiting.size },
-    }))
+  get progress(): LaneTurns['progress'] {
+    return this.#turns?.progress ?? []
   }
 
   /** Why it does not publish; undefined while it does. */
@@ -113,7 +87,7 @@ export class Lane {
       } finally {
         this.#owned?.close()
         this.#owned = undefined
-        this.#states = []
+        this.#turns = undefined
       }
       const pauseMs = this.#failure instanceof StandsStill ? stillMs : retryMs
       await delay(pauseMs, undefined, { signal }).catch(() => {})
@@ -128,16 +102,14 @@ export class Lane {
     const own = Array.from({ length: log.partitions }, (_, partition) => partition).filter(
       (each) => each % lanes === lane,
     )
-    this.#states = own.map((partition) => {
-      const memory = owned.memory.get(partition) ?? nothingTold
-      return { partition, memory, due: new Set(memory.waiting.keys()) }
-    })
+    const turns = new LaneTurns(this.#options, own, owned.memory)
+    this.#turns = turns
     for (let checkedMs = performance.now(); !signal.aborted; ) {
       const beganMs = performance.now()
-      const taken = await this.#takeTurns(beganMs)
+      const taken = await turns.take()
       if (taken.length > 0) {
         await withTimeout(commitLimitMs, owned.commit(taken.map(({ turn }) => turn)))
-        this.#adopt(taken)
+        turns.committed(taken)
         this.#goesOn()
       }
       if (performance.now() - checkedMs >= checkEveryMs) {
@@ -149,76 +121,8 @@ export class Lane {
       }
       const restMs = taken.some(({ isFull }) => isFull) ? 0 : beganMs + turnMs - performance.now()
       await delay(Math.max(0, restMs), undefined, { signal }).catch(() => {})
-      if (!signal.aborted && !this.#states.some((state) => this.#isDue(state))) await this.#nap()
+      if (!signal.aborted && !turns.areDue) await this.#nap()
     }
-  }
-
-  /** Those that change something. */
-  async #takeTurns(beganMs: number): Promise<readonly TakenTurn[]> {
-    const unfilled = this.#states.filter((state) => this.#isUnfilled(state))
-    const filling = await this.#fill(unfilled)
-    const due = this.#states.filter((state) => this.#isDue(state) && !unfilled.includes(state))
-    return [...filling, ...(await this.#passEvents(due, beganMs))]
-  }
-
-  #isUnfilled({ memory }: PartitionState): boolean {
-    return this.#options.teller.filling?.isDone(memory) === false
-  }
-
-  async #fill(unfilled: readonly PartitionState[]): Promise<readonly TakenTurn[]> {
-    const { filling } = this.#options.teller
-    const [first] = unfilled
-    if (filling === undefined || first === undefined) return []
-    const turns = await this.#unlessAway(first.partition, () => filling.turns(unfilled))
-    return (turns ?? []).map((turn: PartitionTurn) => {
-      const memory = this.#states.find(({ partition }) => partition === turn.partition)?.memory ?? nothingTold
-      return { turn, due: new Set(after(memory, turn).waiting.keys()), isFull: true }
-    })
-  }
-
-  /** Begins with another partition each time, so that none starves. */
-  async #passEvents(due: readonly PartitionState[], beganMs: number): Promise<readonly TakenTurn[]> {
-    const from = Math.floor(Math.random() * due.length)
-    const taken: TakenTurn[] = []
-    for (const { partition, memory, due: streams } of [...due.slice(from), ...due.slice(0, from)]) {
-      if (performance.now() - beganMs > beginWithinMs) break
-      const each = await this.#unlessAway(partition, () => takeTurn(this.#options, partition, memory, streams))
-      if (each === undefined) continue
-      const { progress, places } = each.turn
-      if (progress.next > memory.next || places.size > 0) taken.push(each)
-      else this.#settle(partition, each.due)
-    }
-    return taken
-  }
-
-  /** Undefined where log or read models do not answer, or are behind: then there is no turn. */
-  async #unlessAway<T>(partition: number, take: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await take()
-    } catch (error) {
-      if (error instanceof DamagedError) this.#options.readModel.reportDamage(partition, error)
-      if (!(error instanceof ServiceError)) throw error
-      return undefined
-    }
-  }
-
-  /** The streams that were looked at need no other look, although nothing of them has changed. */
-  #settle(partition: number, due: ReadonlySet<StreamId>): void {
-    this.#states = this.#states.map((state) => (state.partition === partition ? { ...state, due } : state))
-  }
-
-  #adopt(taken: readonly TakenTurn[]): void {
-    const byPartition = new Map(taken.map((each) => [each.turn.partition, each]))
-    this.#states = this.#states.map((state) => {
-      const each = byPartition.get(state.partition)
-      if (each === undefined) return state
-      return { partition: state.partition, memory: after(state.memory, each.turn), due: each.due }
-    })
-  }
-
-  #isDue(state: PartitionState): boolean {
-    const { partition, memory, due } = state
-    return due.size > 0 || (this.#options.heard.get(partition) ?? 0) > memory.next || this.#isUnfilled(state)
   }
 
   #nap(): Promise<void> {
