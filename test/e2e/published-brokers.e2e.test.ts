@@ -3,12 +3,10 @@ import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import type { Kept, Kind } from '../brokers/held-requests.ts'
 import { moveLeaders, untilInSync } from '../campaign/faults/kafka-faults.ts'
 import { shared } from '../lib/when-done.ts'
-import { Client, createOnce, inParallel, type Pet } from './client.ts'
+import { Client, createOnce, inParallel } from './client.ts'
 import { addUntil, endTransaction, produceEvents, startHeldCluster } from './held-kafka.ts'
-import { expectAllPublished, positionsOf, publishedOf, untilPublishing } from './published-topic.ts'
+import { expectAllPublished, idsOf, positionsOf, publishedOf, untilPublishing } from './published-topic.ts'
 import { startService } from './service.ts'
-
-const idsOf = (pets: readonly Pet[]) => pets.map(({ id }) => id)
 
 type Cluster = Parameters<typeof untilInSync>[0]
 /** Resolves to what puts it right again. */

@@ -1,11 +1,10 @@
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client, createMany, type Pet } from './client.ts'
-import { expectAllPublished, expectTold, historiesOf, publishedOf } from './published-topic.ts'
+import { expectAllPublished, expectTold, historiesOf, patience, publishedOf } from './published-topic.ts'
 import { brokerEnvironment, petstoreOutput, placeOf, startService, untilParked } from './service.ts'
 import { petChanged, petCreated, produce, storedCount } from './topic.ts'
 
-const patience = { timeout: 60_000, interval: 250 }
 const firstId = 6_000_000
 const streams = 500
 const behind = 5000

@@ -125,3 +125,21 @@ it('tells what a discard released in several turns, none of which is larger than
   }
   expect(world.told()).toBe(21)
 })
+
+it('releases by no discard that it has not come to, though a later load knows of it', async () => {
+  const progress: number[] = []
+  const world = await openPublishedWorld(() => progress.shift() ?? 0)
+  const { journal, releases } = world
+  journal.push(seatAdded({ id: 1 }), newerEvent('1', 2), bookingEvent('BookingPlaced', 1, 100, 3))
+  await world.finish(releases.newest, 10)
+  journal.push(discard('1', 1), newerEvent('1', 4), bookingEvent('BookingCancelled', 1, 100, 5))
+  await releases.newest.catchUp(journal.length)
+  journal.push(discard('1', 4))
+  progress.push(0, 1)
+  await world.turn(releases.newest, 10, true)
+  expect(progress).toEqual([])
+  expect(world.told()).toBe(2)
+  await world.finish(releases.newest, 10)
+  expect(world.published()).toEqual(await world.wanted(releases.newest))
+  expect(world.told()).toBe(3)
+})
