@@ -22,6 +22,8 @@ export interface LaneOptions extends TurnOptions {
   readonly lanes: number
   /** How far the read models are said to be, by partition: a hint when a turn is due. */
   readonly heard: ReadonlyMap<number, Offset>
+  /** How often a partition has a turn where nothing is new: its last record may be another one. By default a minute. */
+  readonly lookMs?: number
   readonly logger: Logger
 }
 
@@ -30,6 +32,7 @@ interface PartitionState {
   readonly memory: PartitionMemory
   /** Streams that wait and are to be looked at. */
   readonly due: ReadonlySet<StreamId>
+  readonly lookedMs: number
 }
 
 /**
@@ -41,6 +44,7 @@ const turnMs = 300
 const beginWithinMs = 2000
 /** Kafka ends a transaction by itself after twice as long. */
 const commitLimitMs = 5000
+const lookEveryMs = 60_000
 const checkEveryMs = 1000
 const checkLimitMs = 3000
 const retryMs = 500
@@ -132,7 +136,7 @@ export class Lane {
     )
     this.#states = own.map((partition) => {
       const memory = owned.memory.get(partition) ?? nothingTold
-      return { partition, memory, due: new Set(memory.waiting.keys()) }
+      return { partition, memory, due: new Set(memory.waiting.keys()), lookedMs: -Infinity }
     })
     for (let checkedMs = performance.now(); !signal.aborted; ) {
       const beganMs = performance.now()
@@ -176,20 +180,24 @@ export class Lane {
 
   /** The streams that were looked at need no other look, although nothing of them has changed. */
   #settle(partition: number, due: ReadonlySet<StreamId>): void {
-    this.#states = this.#states.map((state) => (state.partition === partition ? { ...state, due } : state))
+    const lookedMs = performance.now()
+    this.#states = this.#states.map((state) => (state.partition === partition ? { ...state, due, lookedMs } : state))
   }
 
   #adopt(taken: readonly TakenTurn[]): void {
+    const lookedMs = performance.now()
     const byPartition = new Map(taken.map((each) => [each.turn.partition, each]))
     this.#states = this.#states.map((state) => {
       const each = byPartition.get(state.partition)
       if (each === undefined) return state
-      return { partition: state.partition, memory: after(state.memory, each.turn), due: each.due }
+      return { partition: state.partition, memory: after(state.memory, each.turn), due: each.due, lookedMs }
     })
   }
 
-  #isDue({ partition, memory, due }: PartitionState): boolean {
-    return due.size > 0 || (this.#options.heard.get(partition) ?? 0) > memory.next
+  #isDue({ partition, memory, due, lookedMs }: PartitionState): boolean {
+    const { heard, lookMs = lookEveryMs } = this.#options
+    if (due.size > 0 || (heard.get(partition) ?? 0) > memory.next) return true
+    return memory.last !== null && performance.now() - lookedMs >= lookMs
   }
 
   #nap(): Promise<void> {
