@@ -128,3 +128,14 @@ it('stands still where the last record is another one, though nothing is new: at
     expect(told).toEqual(ids(2))
   }
 })
+
+it('looks at a partition where nothing is new no more often than asked', async () => {
+  const { add, told, ids, world } = await openLane([], [], 1000)
+  const read = vi.spyOn(world.log, 'read')
+  await add(1)
+  await vi.waitFor(() => expect(told).toEqual(ids(1)), patience)
+  read.mockClear()
+  const beganMs = performance.now()
+  await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThanOrEqual(4), patience)
+  expect(performance.now() - beganMs).toBeGreaterThanOrEqual(3000)
+})
