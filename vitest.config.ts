@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-const brokers = {
+export const brokers = {
   globalSetup: './test/brokers/global-setup.ts',
   setupFiles: './test/brokers/process-setup.ts',
   testTimeout: 60_000,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, createMany, expectExactly, type Pet } from './client.ts'
-import { expectRefused, expectVerified, petstore, petstoreJson, petstoreOutput, startService } from './service.ts'
+import { expectRefused, expectVerified, petstore, petstoreJson, petstoreOutput, startService, stop } from './service.ts'
 
 it('a backup under full write load has every pet that was answered before, and goes on as another log', async () => {
   const environment = { DATA_DIR: temporaryFolder() }
@@ -26,7 +26,7 @@ it('a backup under full write load has every pet that was answered before, and g
   const token = (await client.get(before[0]?.id ?? 0, { 'consistency-token': '' })).headers.get('consistency-token')
   expect(token).toBeNull()
   const last = await client.post({ name: 'Last', categoryId: 1 })
-  expect(await service.end('SIGTERM'), service.output()).toBe(0)
+  await stop(service)
 
   const restored = { DATA_DIR: folder }
   const second = new Client(await startService(restored))

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, type Pet } from './client.ts'
 import { changeLog, replaceInLog } from './embedded-log.ts'
-import { petstore, startService } from './service.ts'
+import { petstore, startService, stop } from './service.ts'
 
 /** A folder with so many pets, each of one event, which nobody serves any more. */
 async function served(count: number) {
@@ -13,7 +13,7 @@ async function served(count: number) {
   const client = new Client(service)
   const pets: Pet[] = []
   for (let i = 0; i < count; i++) pets.push(await client.create(`pet ${i}`))
-  expect(await service.end('SIGTERM'), service.output()).toBe(0)
+  await stop(service)
   return { environment, pets }
 }
 

@@ -3,7 +3,7 @@ import { describeWithBrokers } from '../brokers/describe.ts'
 import type { Exchange } from '../judge/history.ts'
 import { Client, outcomeOf } from './client.ts'
 import { buying, Load } from './load.ts'
-import { brokerEnvironment, type Environment, startService } from './service.ts'
+import { brokerEnvironment, type Environment, startService, stop } from './service.ts'
 import { readTopic, type Topic } from './topic.ts'
 
 const preload = new URL('./first-step.ts', import.meta.url).href
@@ -54,13 +54,13 @@ describeWithBrokers('a new version of an event', (brokers) => {
     )
     load.turnTo([writer])
     await untilMore()
-    expect(await reader.end('SIGTERM'), reader.output()).toBe(0)
+    await stop(reader)
 
     const again = await startService(firstEnvironment)
     load.turnTo([writer, again])
     await untilMore()
     load.turnTo([again])
-    expect(await writer.end('SIGTERM'), writer.output()).toBe(0)
+    await stop(writer)
     await untilMore()
     const plain = await send(`/v1/pets/${id}`, 'PATCH', { description: null })(new Client(again))
     expect(plain).toMatchObject({ status: 200, text: expect.not.stringContaining('description') })

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { whenDone } from '../lib/when-done.ts'
 import { Client, createMany } from './client.ts'
 import { cutEmbeddedLog } from './embedded-log.ts'
-import { brokerEnvironment, petstoreOutput, startPetstore, startService } from './service.ts'
+import { brokerEnvironment, petstoreOutput, startPetstore, startService, stop } from './service.ts'
 
 const until = { timeout: 60_000, interval: 50 }
 
@@ -100,6 +100,6 @@ it('1,000 clients of the feed are all told, others are served, and SIGTERM ends 
   for (const { told } of followers) await vi.waitFor(() => expect(told.toSorted()).toEqual(wanted), until)
   expect((await client.list()).length).toBe(pets.length)
   expect(service.output()).not.toMatch(/"level":[456]0/)
-  expect(await service.end('SIGTERM'), service.output()).toBe(0)
+  await stop(service)
   await Promise.all(followers.map(({ ended }) => ended))
 })

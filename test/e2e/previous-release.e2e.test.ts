@@ -5,7 +5,7 @@ import { temporaryFolder } from '../lib/temporary-folder.ts'
 import { Client, createMany, createOnce, expectExactly, type Pet } from './client.ts'
 import { Load } from './load.ts'
 import { describeWithPreviousRelease } from './previous-release.ts'
-import { brokerEnvironment, expectVerified, type ServiceProcess, startService } from './service.ts'
+import { brokerEnvironment, expectVerified, type ServiceProcess, startService, stop } from './service.ts'
 import { browsing, fillWithPets, looking, mixing } from './workloads.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
@@ -40,10 +40,6 @@ async function changeAndRemove(client: Client, pets: readonly Pet[]): Promise<[P
 
 async function untilListed(service: ServiceProcess, count: number): Promise<void> {
   await vi.waitFor(async () => expect(await new Client(service).list()).toHaveLength(count), patience)
-}
-
-async function stop(service: ServiceProcess): Promise<void> {
-  expect(await service.end('SIGTERM'), service.output()).toBe(0)
 }
 
 describeWithPreviousRelease('the release before this one', (previous) => {

@@ -1,18 +1,25 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import type { Kept, Kind } from '../brokers/held-requests.ts'
-import { moveLeaders, untilInSync } from '../campaign/faults/kafka-faults.ts'
+import { asAdmin } from '../brokers/topics.ts'
+import { type KafkaUnderFaults, moveLeaders, orderReplicas, untilInSync } from '../campaign/faults/kafka-faults.ts'
 import { shared } from '../lib/when-done.ts'
-import { Client, createOnce, inParallel, type Pet } from './client.ts'
+import { Client, createOnce, inParallel } from './client.ts'
 import { addUntil, endTransaction, produceEvents, startHeldCluster } from './held-kafka.ts'
-import { expectAllPublished, positionsOf, publishedOf, untilPublishing } from './published-topic.ts'
-import { startService } from './service.ts'
+import {
+  expectAllPublished,
+  idsOf,
+  patience,
+  positionsOf,
+  publishedOf,
+  publishingOf,
+  untilPublishing,
+} from './published-topic.ts'
+import { type ServiceProcess, startService } from './service.ts'
+import { idBlocksOf } from './topic.ts'
 
-const idsOf = (pets: readonly Pet[]) => pets.map(({ id }) => id)
-
-type Cluster = Parameters<typeof untilInSync>[0]
 /** Resolves to what puts it right again. */
-type Harm = (cluster: Cluster) => Promise<() => Promise<unknown>>
+type Harm = (cluster: KafkaUnderFaults) => Promise<() => Promise<unknown>>
 
 const killed =
   (index: number): Harm =>
@@ -28,6 +35,10 @@ const leadersMoved: Harm = async (cluster) => {
 /** What is for one partition has been written, and what is for the others has not. */
 const betweenSends: readonly [Kept, Kind] = ['answer', produceEvents]
 const atCommit: readonly [Kept, Kind] = ['request', endTransaction]
+
+async function lanesOf(service: ServiceProcess): Promise<readonly number[]> {
+  return (await publishingOf(service)).publishers.flatMap(({ lanes }) => lanes)
+}
 
 describeWithLocalBrokers('what is published on three brokers', () => {
   const started = shared(async () => {
@@ -67,6 +78,41 @@ describeWithLocalBrokers('what is published on three brokers', () => {
     }
     await inParallel(12, 8, (i) => createOnce(client, `after ${name} ${i}`))
     await untilPublishing(service)
+    await expectAllPublished(environment, client)
+  })
+
+  it('is all, once, while the coordinator of the group is away, which is nothing else', async () => {
+    const { environment, service, client, harmed } = started()
+    const { brokers, nodes, topics } = harmed
+    const offsets = '__consumer_offsets'
+    const coordinator = await asAdmin(brokers, async (admin) => {
+      const [found] = (await admin.fetchTopicMetadata({ topics: [offsets] })).topics
+      expect(found?.partitions).toHaveLength(1)
+      return found?.partitions[0]?.leader ?? 0
+    })
+    const others = [...topics, idBlocksOf(environment).KAFKA_TOPIC, '__transaction_state']
+    const coordinatorLast = (replicas: readonly number[]) => [
+      ...replicas.filter((each) => each !== coordinator),
+      ...replicas.filter((each) => each === coordinator),
+    ]
+    expect(await orderReplicas({ brokers, topics: others }, coordinatorLast)).toBe(true)
+    await untilPublishing(service)
+    const node = nodes[coordinator - 1]
+    await node?.kill()
+    try {
+      await inParallel(24, 8, (i) => createOnce(client, `without a coordinator ${i}`))
+      await expectAllPublished(environment, client)
+    } finally {
+      await node?.start()
+      await untilInSync(harmed)
+    }
+    const next = await startService(environment)
+    await vi.waitFor(async () => {
+      const lanes = await Promise.all([service, next].map(lanesOf))
+      expect(lanes.flat().toSorted(), 'who was there before is still a member').toEqual([0, 1, 2])
+      expect(lanes.map(({ length }) => length).toSorted()).toEqual([1, 2])
+    }, patience)
+    await inParallel(12, 8, (i) => createOnce(client, `with a coordinator ${i}`))
     await expectAllPublished(environment, client)
   })
 })

@@ -3,11 +3,9 @@ import type { DescribedPublisher } from '../../src/engine/operations/published.t
 import { describeWithBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { deleteTopics } from '../brokers/topics.ts'
 import { Client, createMany } from './client.ts'
-import { expectPublished, publishedOf, untilWarned } from './published-topic.ts'
+import { expectPublished, idsOf, patience, publishedOf, untilWarned } from './published-topic.ts'
 import { brokerEnvironment, petstore, petstoreJson, startOwnBrokers, startService } from './service.ts'
 import { produce, readTopic } from './topic.ts'
-
-const patience = { timeout: 60_000, interval: 500 }
 
 describeWithBrokers('petstore published', (brokers) => {
   it('lists lanes, owners and lag beside the service, which goes on', async () => {
@@ -46,11 +44,7 @@ describeWithBrokers('petstore published', (brokers) => {
     const published = publishedOf(environment)
     const service = await startService(environment)
     const pets = await createMany(new Client(service), 12)
-    await expectPublished(
-      environment,
-      new Client(service),
-      pets.map(({ id }) => id),
-    )
+    await expectPublished(environment, new Client(service), idsOf(pets))
     expect(await service.end('SIGTERM')).toBe(0)
 
     const [described]: DescribedPublisher[] = await petstoreJson(environment, 'published')
@@ -74,11 +68,7 @@ describeWithBrokers('petstore published', (brokers) => {
     expect([deleted.code, deleted.output]).toEqual([0, expect.stringContaining('a process that publishes makes it')])
     await expect(readTopic(published)).rejects.toThrow()
     const anew = await startService(environment)
-    await expectPublished(
-      environment,
-      new Client(anew),
-      pets.map(({ id }) => id),
-    )
+    await expectPublished(environment, new Client(anew), idsOf(pets))
   })
 })
 

@@ -1,32 +1,21 @@
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { asAdmin, deleteTopics, patientKafka } from '../brokers/topics.ts'
+import { deleteTopics, patientKafka } from '../brokers/topics.ts'
 import { beginTransaction } from '../brokers/transactions.ts'
 import { Client, createMany, createOnce, type Pet } from './client.ts'
 import {
   byStream,
+  deleteBesideService,
   expectPublished,
   expectTold,
+  idsOf,
+  patience,
   publishedOf,
   untilPublishing,
   untilStandsStill,
 } from './published-topic.ts'
-import {
-  brokerEnvironment,
-  petstoreOutput,
-  placeOf,
-  type ServiceProcess,
-  startService,
-  untilParked,
-} from './service.ts'
+import { brokerEnvironment, petstoreOutput, placeOf, startService, stop, untilParked } from './service.ts'
 import { createTopic, otherIdBeside, petChanged, petCreated, produce, readTopic, type Topic } from './topic.ts'
-
-const patience = { timeout: 60_000, interval: 250 }
-const idsOf = (pets: readonly { readonly id: number }[]) => pets.map(({ id }) => id)
-
-async function stop(service: ServiceProcess): Promise<void> {
-  expect(await service.end('SIGTERM'), service.output()).toBe(0)
-}
 
 const change = (pet: Pet, streamversion: number) => petChanged({ pet, streamversion })
 
@@ -92,9 +81,7 @@ describeWithBrokers('what is published of a journal', (brokers) => {
     await expectPublished(environment, client, streams)
 
     const before = byStream(await readTopic(publishedOf(environment)))
-    await asAdmin(brokers.kafkaBrokers, (admin) =>
-      admin.deleteTopics({ topics: [publishedOf(environment).KAFKA_TOPIC] }),
-    )
+    await deleteBesideService(publishedOf(environment))
     await expectTold(environment, async () => before)
     await untilPublishing(service)
   })
@@ -122,12 +109,9 @@ describeWithBrokers('what is published of a journal', (brokers) => {
 
     const again = await startService(environment)
     const client = new Client(again)
-    if (!isReplaced) await untilStandsStill(again, reason)
-    const more = await createMany(client, 60) // in every partition, or nobody looks at the one that ends where it did
-    if (isReplaced) await untilStandsStill(again, reason)
-    await asAdmin(brokers.kafkaBrokers, (admin) =>
-      admin.deleteTopics({ topics: [publishedOf(environment).KAFKA_TOPIC] }),
-    )
+    await untilStandsStill(again, reason) // though nobody has added anything
+    const more = await createMany(client, 60)
+    await deleteBesideService(publishedOf(environment))
     const streams = new Set([...kept.map(({ key }) => Number(key)), ...idsOf(more)])
     await expectPublished(environment, client, [...streams])
   })

@@ -1,9 +1,17 @@
 import { expect, it } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { asAdmin, createTopics, deleteTopics, type TopicRecord } from '../brokers/topics.ts'
+import { createTopics, deleteTopics, type TopicRecord } from '../brokers/topics.ts'
 import { Client, createMany } from './client.ts'
-import { expectPublished, positionsOf, publishedOf, publishingOf, untilStandsStill } from './published-topic.ts'
-import { brokerEnvironment, type ServiceProcess, startService } from './service.ts'
+import {
+  deleteBesideService,
+  expectPublished,
+  idsOf,
+  positionsOf,
+  publishedOf,
+  publishingOf,
+  untilStandsStill,
+} from './published-topic.ts'
+import { brokerEnvironment, type ServiceProcess, startService, stop } from './service.ts'
 import { createTopic, logIdOf, produce, readTopic, type Topic } from './topic.ts'
 
 const positionsPartitions = 6
@@ -32,20 +40,18 @@ describeWithBrokers('a topic of what is published that is not as it was left', (
     const environment = brokerEnvironment(brokers)
     const service = await startService(environment)
     const client = new Client(service)
-    const streams = (await createMany(client, 60)).map(({ id }) => id)
+    const streams = idsOf(await createMany(client, 60))
     await expectPublished(environment, client, streams)
-    expect(await service.end('SIGTERM'), service.output()).toBe(0)
+    await stop(service)
     return { environment, streams }
   }
   /** The others are deleted, as the message says; then all is told. */
   async function expectBack(service: ServiceProcess, streams: readonly number[], ...topics: Topic[]): Promise<void> {
     const environment = topics[0] as Topic
     const journal = { ...environment, KAFKA_TOPIC: environment.KAFKA_TOPIC.replace(/\.(published|positions)$/, '') }
-    await asAdmin(environment.KAFKA_BROKERS, (admin) =>
-      admin.deleteTopics({ topics: topics.map(({ KAFKA_TOPIC }) => KAFKA_TOPIC) }),
-    )
+    await deleteBesideService(...topics)
     const client = new Client(service)
-    const more = (await createMany(client, 12)).map(({ id }) => id)
+    const more = idsOf(await createMany(client, 12))
     await expectPublished(journal, client, [...streams, ...more])
   }
 
@@ -69,9 +75,9 @@ describeWithBrokers('a topic of what is published that is not as it was left', (
     const positions = await readTopic(positionsOf(environment))
     const first = [...Map.groupBy(positions, ({ key }) => String(key)).values()].flatMap((of) => of.slice(0, 1))
     const second = await startService(environment)
-    streams.push(...(await createMany(new Client(second), 60)).map(({ id }) => id))
+    streams.push(...idsOf(await createMany(new Client(second), 60)))
     await expectPublished(environment, new Client(second), streams)
-    expect(await second.end('SIGTERM'), second.output()).toBe(0)
+    await stop(second)
     await deleteTopics(brokers.kafkaBrokers, positionsOf(environment).KAFKA_TOPIC)
     await makeTopic(positionsOf(environment), positionsPartitions, compacted)
     await restore(positionsOf(environment), first)
@@ -87,18 +93,14 @@ describeWithBrokers('a topic of what is published that is not as it was left', (
     const service = await startService(environment)
     await untilStandsStill(service, /another program writes here\. Take away its right/)
     await expectBack(service, streams, publishedOf(environment), positionsOf(environment))
-    expect(await service.end('SIGTERM'), service.output()).toBe(0)
+    await stop(service)
 
     await produce(positionsOf(environment), [stranger])
     const again = await startService(environment)
     await untilStandsStill(again, /positions has something else than a position at offset \d+: another program/)
-    await asAdmin(brokers.kafkaBrokers, (admin) =>
-      admin.deleteTopics({
-        topics: [positionsOf(environment), publishedOf(environment)].map((each) => each.KAFKA_TOPIC),
-      }),
-    )
+    await deleteBesideService(positionsOf(environment), publishedOf(environment))
     const client = new Client(again)
-    const all = (await client.list()).map(({ id }) => id)
+    const all = idsOf(await client.list())
     await expectPublished(environment, client, all)
   })
 
@@ -128,7 +130,7 @@ describeWithBrokers('a topic of what is published that is not as it was left', (
     await makeTopic(topicOf(environment), partitions, settings)
     const service = await startService(environment)
     const client = new Client(service)
-    const streams = (await createMany(client, 12)).map(({ id }) => id)
+    const streams = idsOf(await createMany(client, 12))
     await untilStandsStill(service, reason)
     await expectBack(service, streams, topicOf(environment))
   })
@@ -138,7 +140,7 @@ describeWithBrokers('a topic of what is published that is not as it was left', (
     await makeTopic(publishedOf(environment), 6)
     const service = await startService(environment)
     const client = new Client(service)
-    const streams = (await createMany(client, 12)).map(({ id }) => id)
+    const streams = idsOf(await createMany(client, 12))
     await expectPublished(environment, client, streams)
     const message = expect.stringMatching(/retention\.ms=604800000 by the default .*--add-config retention\.ms=-1/)
     const warnings = [{ code: 'published_can_be_deleted', message }]

@@ -1,38 +1,21 @@
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { asAdmin, deleteTopics } from '../brokers/topics.ts'
-import { Client, createMany, type Pet } from './client.ts'
+import { Client, createMany } from './client.ts'
 import {
   byStream,
+  deleteBesideService,
   expectPublished,
   expectTold,
+  idsOf,
+  patience,
   positionsOf,
   publishedOf,
   untilPublishing,
   untilStandsStill,
 } from './published-topic.ts'
-import {
-  brokerEnvironment,
-  petstoreOutput,
-  placeOf,
-  type ServiceProcess,
-  startService,
-  untilParked,
-} from './service.ts'
+import { brokerEnvironment, petstoreOutput, placeOf, startService, stop, untilParked } from './service.ts'
 import { petChanged, petCreated, produce, readTopic, type Topic } from './topic.ts'
-
-const patience = { timeout: 60_000, interval: 250 }
-const idsOf = (pets: readonly Pet[]) => pets.map(({ id }) => id)
-
-async function stop(service: ServiceProcess): Promise<void> {
-  expect(await service.end('SIGTERM'), service.output()).toBe(0)
-}
-
-/** Whoever is there makes them again at once. */
-async function deleteBesideService(topic: Topic, ...topics: Topic[]): Promise<void> {
-  const names = topics.map(({ KAFKA_TOPIC }) => KAFKA_TOPIC)
-  await asAdmin(topic.KAFKA_BROKERS, (admin) => admin.deleteTopics({ topics: names }))
-}
 
 /** All records of the published topic are gone, as its retention has it. */
 async function emptyPublished(topic: Topic): Promise<void> {
@@ -57,16 +40,16 @@ describeWithBrokers('the published topic and that of the positions', (brokers) =
   it('come back while somebody publishes, with the same records', async () => {
     const { environment, service, client, pets } = await startPublished()
     await untilPublishing(service)
-    await deleteBesideService(environment, publishedOf(environment))
+    await deleteBesideService(publishedOf(environment))
     await expectPublished(environment, client, idsOf(pets))
     pets.push(...(await createMany(client, 24)))
-    await deleteBesideService(environment, publishedOf(environment), positionsOf(environment))
+    await deleteBesideService(publishedOf(environment), positionsOf(environment))
     await expectPublished(environment, client, idsOf(pets))
 
-    await deleteBesideService(environment, positionsOf(environment))
+    await deleteBesideService(positionsOf(environment))
     await untilStandsStill(service, /there is no position for them: .*Delete this one too/)
     pets.push(...(await createMany(client, 24)))
-    await deleteBesideService(environment, publishedOf(environment))
+    await deleteBesideService(publishedOf(environment))
     await expectPublished(environment, client, idsOf(pets))
     await untilPublishing(service)
   })
@@ -87,7 +70,7 @@ describeWithBrokers('the published topic and that of the positions', (brokers) =
     await untilStandsStill(service, /there is no position for them: .*Delete this one too/)
     const client = new Client(service)
     pets.push(...(await createMany(client, 12)))
-    await deleteBesideService(environment, publishedOf(environment))
+    await deleteBesideService(publishedOf(environment))
     await expectPublished(environment, client, idsOf(pets))
   })
 
@@ -144,7 +127,7 @@ describeWithBrokers('the published topic and that of the positions', (brokers) =
     const still = await startService(environment)
     await untilStandsStill(still, /there is no position for them: .*Delete this one too/)
     expect(byStream(await readTopic(publishedOf(environment)))).toEqual({})
-    await deleteBesideService(environment, publishedOf(environment))
+    await deleteBesideService(publishedOf(environment))
     await expectPublished(environment, new Client(still), idsOf([...pets, ...others, ...last]))
   })
 })

@@ -3,7 +3,7 @@ import { describeWithLocalBrokers } from '../brokers/describe.ts'
 import type { Kept } from '../brokers/held-requests.ts'
 import { asAdmin } from '../brokers/topics.ts'
 import { shared } from '../lib/when-done.ts'
-import { Client, createMany, inParallel, type Pet } from './client.ts'
+import { Client, createMany, inParallel } from './client.ts'
 import {
   addUntil,
   endTransaction,
@@ -14,14 +14,19 @@ import {
   steps,
   type Way,
 } from './held-kafka.ts'
-import { expectPublished, publishedOf, publishingOf, untilPublishing } from './published-topic.ts'
-import { startService } from './service.ts'
+import {
+  deleteBesideService,
+  expectPublished,
+  idsOf,
+  patience,
+  publishedOf,
+  publishingOf,
+  untilPublishing,
+} from './published-topic.ts'
+import { startService, stop } from './service.ts'
 import type { Topic } from './topic.ts'
 
-const patience = { timeout: 60_000, interval: 200 }
 const unwaited = { prefer: 'wait=0' }
-
-const idsOf = (pets: readonly Pet[]) => pets.map(({ id }) => id)
 
 /** Where the partitions of the first lane of three end: the end of a transaction has an offset too. */
 async function endOfLane({ KAFKA_BROKERS, KAFKA_TOPIC }: Topic): Promise<number> {
@@ -107,7 +112,7 @@ describeWithLocalBrokers('who publishes', () => {
     release()
     paused.signal('SIGCONT')
     pets.push(...(await createMany(client, 12)))
-    expect(await other.end('SIGTERM'), other.output()).toBe(0)
+    await stop(other)
     await untilPublishing(paused)
     const again = new Client(paused)
     pets.push(...(await createMany(again, 12)))
@@ -134,14 +139,14 @@ describeWithLocalBrokers('who publishes', () => {
   })
 
   it('may be killed just after it wrote to a topic that was made anew', async () => {
-    const { kafka, ways, newEnvironment } = started()
+    const { ways, newEnvironment } = started()
     const way = ways[0] as Way
     const environment = newEnvironment()
     const victim = await startService({ ...environment, KAFKA_BROKERS: way.brokers })
     const pets = await createMany(new Client(victim), 24)
     await expectPublished(environment, new Client(victim), idsOf(pets))
     const { arrived, release } = way.hold('answer', produceEvents)
-    await asAdmin(kafka.brokers, (admin) => admin.deleteTopics({ topics: [publishedOf(environment).KAFKA_TOPIC] }))
+    await deleteBesideService(publishedOf(environment))
     await arrived
     await victim.end('SIGKILL')
     release()

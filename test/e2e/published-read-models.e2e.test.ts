@@ -6,14 +6,12 @@ import { asAdmin } from '../brokers/topics.ts'
 import { metric } from '../lib/http-client.ts'
 import { shared } from '../lib/when-done.ts'
 import { Client, createMany, inParallel, type Pet } from './client.ts'
-import { byStream, expectPublished, publishedOf } from './published-topic.ts'
-import { petstoreOutput, type ServiceProcess, startOwnBrokers, startService } from './service.ts'
+import { byStream, expectPublished, idsOf, patience, publishedOf } from './published-topic.ts'
+import { petstoreOutput, type ServiceProcess, startOwnBrokers, startService, stop } from './service.ts'
 import { openActiveKeys, storedVersion } from './stored-state.ts'
 import { readTopic } from './topic.ts'
 
-const patience = { timeout: 60_000, interval: 100 }
 const nextRelease = new URL('./next-release.ts', import.meta.url).href
-const idsOf = (pets: readonly Pet[]) => pets.map(({ id }) => id)
 
 function createUnseen(client: Client, count: number): Promise<Pet[]> {
   return inParallel(count, 8, (i) => client.create(`unseen ${i}`, 'available', { prefer: 'wait=0' }))
@@ -77,7 +75,7 @@ describeWithOwnBrokers('who publishes from read models', () => {
     await beside(petstoreOutput(environment, 'rebuild'))
     const next = await beside(startService({ ...environment, NODE_OPTIONS: `--import=${nextRelease}` }))
     await expectAllPublished()
-    expect(await service.end('SIGTERM'), service.output()).toBe(0)
+    await stop(service)
     pets.push(...(await createMany(new Client(next), 12)))
     await expectAllPublished(new Client(next))
   })

@@ -1,17 +1,11 @@
 import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { Client, createMany, type Pet } from './client.ts'
-import { byStream, expectPublished, publishedOf, untilPublishing } from './published-topic.ts'
-import { brokerEnvironment, type ServiceProcess, startService, untilParked } from './service.ts'
+import { Client, createMany } from './client.ts'
+import { byStream, expectPublished, idsOf, patience, publishedOf, untilPublishing } from './published-topic.ts'
+import { brokerEnvironment, startService, stop, untilParked } from './service.ts'
 import { petChanged, produce, readTopic } from './topic.ts'
 
 const earlier = new URL('./earlier-release.ts', import.meta.url).href
-const patience = { timeout: 60_000, interval: 250 }
-const idsOf = (pets: readonly Pet[]) => pets.map(({ id }) => id)
-
-async function stop(service: ServiceProcess): Promise<void> {
-  expect(await service.end('SIGTERM'), service.output()).toBe(0)
-}
 
 describeWithBrokers('an event that not every release knows', (brokers) => {
   it('is told by the release that knows it, whatever another one parks before, beside it and after', async () => {

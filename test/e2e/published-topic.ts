@@ -1,10 +1,13 @@
 import { expect, vi } from 'vitest'
-import type { TopicRecord } from '../brokers/topics.ts'
-import { type Client, inParallel } from './client.ts'
+import { asAdmin, type TopicRecord } from '../brokers/topics.ts'
+import { type Client, inParallel, type Pet } from './client.ts'
 import type { ServiceProcess } from './service.ts'
 import { readTopic, type Topic } from './topic.ts'
 
-const patience = { timeout: 60_000, interval: 250 }
+/** How long it may take on a busy machine until something is published. */
+export const patience = { timeout: 60_000, interval: 250 }
+
+export const idsOf = (pets: readonly Pick<Pet, 'id'>[]) => pets.map(({ id }) => id)
 
 /** The topic of the published events. */
 export function publishedOf(topic: Topic): Topic {
@@ -14,6 +17,12 @@ export function publishedOf(topic: Topic): Topic {
 /** The topic of how far the publishers are. */
 export function positionsOf(topic: Topic): Topic {
   return { ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.positions` }
+}
+
+/** Whoever publishes makes them again at once. */
+export async function deleteBesideService(...topics: readonly Topic[]): Promise<void> {
+  const names = topics.map(({ KAFKA_TOPIC }) => KAFKA_TOPIC)
+  await asAdmin(topics[0]?.KAFKA_BROKERS ?? '', (admin) => admin.deleteTopics({ topics: names }))
 }
 
 type Told = Record<string, readonly object[]>
@@ -52,12 +61,7 @@ export async function expectPublished(
 
 /** As `expectPublished`, of the pets that the API lists, whoever added them. */
 export async function expectAllPublished(topic: Topic, client: Client): Promise<void> {
-  await expectTold(topic, async () =>
-    historiesOf(
-      client,
-      (await client.list()).map(({ id }) => id),
-    ),
-  )
+  await expectTold(topic, async () => historiesOf(client, idsOf(await client.list())))
 }
 
 interface PublishingCheck {
@@ -100,14 +104,11 @@ export async function untilStandsStill(service: Pick<ServiceProcess, 'url'>, rea
 
 /** Once a warning of this code is in `/readyz`, and counted in the metrics, its message. */
 export async function untilWarned(service: { readonly url: string }, code: string): Promise<string> {
-  return await vi.waitFor(
-    async () => {
-      const warnings = (await publishingOf(service)).publishers[0]?.warnings ?? []
-      expect(warnings).toMatchObject([{ code }])
-      const metrics = await (await fetch(`${service.url}/metrics`)).text()
-      expect(metrics).toContain(`petstore_warnings{part="publishing",code="${code}"} 1\n`)
-      return warnings[0]?.message ?? ''
-    },
-    { timeout: 60_000, interval: 250 },
-  )
+  return await vi.waitFor(async () => {
+    const warnings = (await publishingOf(service)).publishers[0]?.warnings ?? []
+    expect(warnings).toMatchObject([{ code }])
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    expect(metrics).toContain(`petstore_warnings{part="publishing",code="${code}"} 1\n`)
+    return warnings[0]?.message ?? ''
+  }, patience)
 }

@@ -1,7 +1,7 @@
 import { it } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { Client, createMany } from './client.ts'
-import { expectPublished } from './published-topic.ts'
+import { expectPublished, idsOf } from './published-topic.ts'
 import { brokerEnvironment, startService } from './service.ts'
 
 describeWithBrokers('the published topic', (brokers) => {
@@ -13,10 +13,6 @@ describeWithBrokers('the published topic', (brokers) => {
     for (const { id } of pets.slice(0, 10)) {
       if ((await client.place(id)).status !== 201) await client.change(id, { name: `changed ${id}` })
     }
-    await expectPublished(
-      environment,
-      client,
-      pets.map(({ id }) => id),
-    )
+    await expectPublished(environment, client, idsOf(pets))
   })
 })

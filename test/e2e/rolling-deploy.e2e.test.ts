@@ -14,6 +14,7 @@ import {
   type ServiceProcess,
   startService,
   startUnready,
+  stop,
   untilReady,
 } from './service.ts'
 import { openActiveKeys, openStore, storedVersion } from './stored-state.ts'
@@ -103,7 +104,7 @@ describeWithBrokers('a rolling deploy', (brokers) => {
     ])
     for (const { documents } of generations) expect(documents?.pets).toBeGreaterThan(standing.length)
     load.turnTo([next])
-    expect(await old.end('SIGTERM'), old.output()).toBe(0)
+    await stop(old)
 
     // Rolled back: it goes on with the read models that it left. However long it takes to start, it is within the grace.
     const renewing = setInterval(() => oldStore.generations.renew(), 500)
@@ -113,7 +114,7 @@ describeWithBrokers('a rolling deploy', (brokers) => {
     expect(await oldStore.generations.active()).toEqual(before)
     await untilMore()
     load.turnTo([next])
-    expect(await again.end('SIGTERM'), again.output()).toBe(0)
+    await stop(again)
 
     await expectRemoved(environment, otherLog, oldStore)
     const there = await startService(otherLog)

@@ -69,6 +69,10 @@ function startMain(environment: Environment, command: readonly string[]): Progra
   return { ...program, output: () => program.output() + program.errors() }
 }
 
+export async function stop(service: ServiceProcess): Promise<void> {
+  expect(await service.end('SIGTERM'), service.output()).toBe(0)
+}
+
 export async function untilReady({ url, output }: ServiceProcess): Promise<void> {
   await vi.waitFor(
     async () => {

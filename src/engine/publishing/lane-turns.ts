@@ -11,15 +11,19 @@ export interface LaneTurnsOptions extends TurnOptions {
   readonly readModel: Pick<ReadModel, 'loadAll' | 'reportDamage'>
   /** How far the read models are said to be, by partition: a hint when a turn is due. */
   readonly heard: ReadonlyMap<number, Offset>
+  /** How often a partition has a turn where nothing is new: its last record may be another one. By default a minute. */
+  readonly lookMs?: number
 }
 
 interface PartitionState extends LanePartition {
   /** Streams that wait and are to be looked at. */
   readonly due: ReadonlySet<StreamId>
+  readonly lookedMs: number
 }
 
 /** No further partition has its turn in a transaction after that. */
 const beginWithinMs = 2000
+const lookEveryMs = 60_000
 
 /** What was committed of the partitions of a lane, and their next turns. */
 export class LaneTurns {
@@ -34,7 +38,7 @@ export class LaneTurns {
     this.#options = options
     this.#states = partitions.map((partition) => {
       const memory = readBack.get(partition) ?? nothingTold
-      return { partition, memory, due: new Set(memory.waiting.keys()) }
+      return { partition, memory, due: new Set(memory.waiting.keys()), lookedMs: -Infinity }
     })
   }
 
@@ -58,11 +62,12 @@ export class LaneTurns {
   }
 
   committed(taken: readonly TakenTurn[]): void {
+    const lookedMs = performance.now()
     const byPartition = new Map(taken.map((each) => [each.turn.partition, each]))
     this.#states = this.#states.map((state) => {
       const each = byPartition.get(state.partition)
       if (each === undefined) return state
-      return { partition: state.partition, memory: after(state.memory, each.turn), due: each.due }
+      return { partition: state.partition, memory: after(state.memory, each.turn), due: each.due, lookedMs }
     })
   }
 
@@ -105,7 +110,8 @@ export class LaneTurns {
 
   /** The streams that were looked at need no other look, although nothing of them has changed. */
   #settle(partition: number, due: ReadonlySet<StreamId>): void {
-    this.#states = this.#states.map((state) => (state.partition === partition ? { ...state, due } : state))
+    const lookedMs = performance.now()
+    this.#states = this.#states.map((state) => (state.partition === partition ? { ...state, due, lookedMs } : state))
   }
 
   #isUnfilled({ memory }: PartitionState): boolean {
@@ -113,7 +119,9 @@ export class LaneTurns {
   }
 
   #isDue(state: PartitionState): boolean {
-    const { partition, memory, due } = state
-    return due.size > 0 || (this.#options.heard.get(partition) ?? 0) > memory.next || this.#isUnfilled(state)
+    const { partition, memory, due, lookedMs } = state
+    const { heard, lookMs = lookEveryMs } = this.#options
+    if (due.size > 0 || (heard.get(partition) ?? 0) > memory.next || this.#isUnfilled(state)) return true
+    return memory.last !== null && performance.now() - lookedMs >= lookMs
   }
 }

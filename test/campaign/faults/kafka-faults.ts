@@ -17,6 +17,8 @@ export interface KafkaUnderFaults {
   readonly topics: readonly string[]
 }
 
+type Cluster = Omit<KafkaUnderFaults, 'nodes'>
+
 /** Faults of a cluster of three brokers: after each, all replicas are in sync again. */
 export function kafkaFaults(kafka: KafkaUnderFaults): Fault[] {
   const { nodes } = kafka
@@ -56,14 +58,22 @@ export function fullKafkaDisk(kafka: KafkaUnderFaults, node: KafkaBroker, mount:
 }
 
 /** Each partition gets the next of its replicas as its preferred leader. Resolves to whether all of these lead in time. */
-export async function moveLeaders({ brokers, topics }: KafkaUnderFaults): Promise<boolean> {
+export function moveLeaders(kafka: Cluster): Promise<boolean> {
+  return orderReplicas(kafka, ([first, ...others]) => [...others, first ?? 1])
+}
+
+/** The first of the replicas of each partition is its preferred leader. Resolves to whether all of these lead in time. */
+export async function orderReplicas(
+  { brokers, topics }: Cluster,
+  order: (replicas: readonly number[]) => number[],
+): Promise<boolean> {
   return await asAdmin(brokers, async (admin) => {
     const metadata = await admin.fetchTopicMetadata({ topics: await existing(admin, topics) })
     const moved = metadata.topics.map(({ name, partitions }) => ({
       topic: name,
-      partitionAssignment: partitions.map(({ partitionId, replicas: [first, ...others] }) => ({
+      partitionAssignment: partitions.map(({ partitionId, replicas }) => ({
         partition: partitionId,
-        replicas: [...others, first ?? 1],
+        replicas: order(replicas),
       })),
     }))
     await admin.alterPartitionReassignments({ topics: moved })
@@ -82,7 +92,7 @@ export async function moveLeaders({ brokers, topics }: KafkaUnderFaults): Promis
   })
 }
 
-export async function untilInSync({ brokers, topics }: KafkaUnderFaults): Promise<void> {
+export async function untilInSync({ brokers, topics }: Cluster): Promise<void> {
   await until('all replicas are in sync', inSyncMs, () =>
     asAdmin(brokers, async (admin) => {
       const metadata = await admin.fetchTopicMetadata({ topics: await existing(admin, topics) })

@@ -10,7 +10,7 @@ import { openPublishedWorld } from './published-world.ts'
 type Fate = 'commits' | 'fails' | 'is lost'
 
 /** One lane over a topic in memory, where each transaction and each take-over goes as told. */
-async function openLane(fates: Fate[] = [], takeOvers: (Error | undefined)[] = []) {
+async function openLane(fates: Fate[] = [], takeOvers: (Error | undefined)[] = [], lookMs?: number) {
   const world = await openPublishedWorld()
   const told: string[] = []
   let memory = nothingTold
@@ -51,6 +51,7 @@ async function openLane(fates: Fate[] = [], takeOvers: (Error | undefined)[] = [
   const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) })
   const lane = new Lane({
     ...{ teller: eventTelling.newTeller(), published, group, lane: 0, lanes: 1, heard, logger },
+    ...(lookMs !== undefined && { lookMs }),
     ...{ definition: newest.definition, log: world.log, readModel: newest.readModel },
   })
   onTestFinished(() => lane.close())
@@ -116,4 +117,27 @@ it('tells nothing that its read models have not proved, though somebody says so'
   await vi.waitFor(() => expect(world.releases.newest.loads()).toBeGreaterThan(3), patience)
   expect(lane.progress).toEqual([before])
   expect(told).toEqual(ids(2))
+})
+
+it('stands still where the last record is another one, though nothing is new: at a take-over, and later', async () => {
+  for (const fates of [['is lost'], []] satisfies Fate[][]) {
+    const { add, told, ids, letBeat, lane, world } = await openLane(fates, [], fates.length === 0 ? 500 : undefined)
+    await add(2)
+    await vi.waitFor(() => expect(told).toEqual(ids(2)), patience)
+    world.journal.splice(1, 1, seatAdded({ id: 9 }))
+    letBeat()
+    await vi.waitFor(() => expect(lane.still?.message).toContain('has another record at offset 1'), patience)
+    expect(told).toEqual(ids(2))
+  }
+})
+
+it('looks at a partition where nothing is new no more often than asked', async () => {
+  const { add, told, ids, world } = await openLane([], [], 1000)
+  const read = vi.spyOn(world.log, 'read')
+  await add(1)
+  await vi.waitFor(() => expect(told).toEqual(ids(1)), patience)
+  read.mockClear()
+  const beganMs = performance.now()
+  await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThanOrEqual(4), patience)
+  expect(performance.now() - beganMs).toBeGreaterThanOrEqual(3000)
 })

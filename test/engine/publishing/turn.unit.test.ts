@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { StandsStill } from '../../../src/engine/log/published-log.ts'
-import { bookingEvent, discard, newerEvent, seatAdded } from '../projector/records.ts'
+import { type AnyRecord, altered, bookingEvent, discard, newerEvent, seatAdded } from '../projector/records.ts'
 import { anyDraw, anyStep, journalOf } from './any-journal.ts'
 import { openPublishedWorld } from './published-world.ts'
 
@@ -34,13 +34,17 @@ it('stands still where the journal lost its end, and has another record there, o
   }
 })
 
+/** What waits behind the first parked event of stream 1, which is at offset 1. */
+function waitingBehind(count: number): AnyRecord[] {
+  return Array.from({ length: count }, (_, i) =>
+    bookingEvent(i % 2 ? 'BookingCancelled' : 'BookingPlaced', 1, 100 + Math.floor(i / 2), 3 + i),
+  )
+}
+
 it('tells what a discard released in several turns, none of which is larger than asked', async () => {
   const world = await openPublishedWorld()
   const { journal, releases } = world
-  const waiting = Array.from({ length: 20 }, (_, i) =>
-    bookingEvent(i % 2 ? 'BookingCancelled' : 'BookingPlaced', 1, 100 + Math.floor(i / 2), 3 + i),
-  )
-  journal.push(seatAdded({ id: 1 }), newerEvent('1', 2), ...waiting)
+  journal.push(seatAdded({ id: 1 }), newerEvent('1', 2), ...waitingBehind(20))
   await world.finish(releases.newest, 5)
   expect(world.told()).toBe(1)
   journal.push(discard('1', 1))
@@ -49,4 +53,39 @@ it('tells what a discard released in several turns, none of which is larger than
     expect(world.told() - before).toBeLessThanOrEqual(5)
   }
   expect(world.told()).toBe(21)
+})
+
+it('releases by no discard that it has not come to, though a later load knows of it', async () => {
+  const progress: number[] = []
+  const world = await openPublishedWorld(() => progress.shift() ?? 0)
+  const { journal, releases } = world
+  journal.push(seatAdded({ id: 1 }), newerEvent('1', 2), bookingEvent('BookingPlaced', 1, 100, 3))
+  await world.finish(releases.newest, 10)
+  journal.push(discard('1', 1), newerEvent('1', 4), bookingEvent('BookingCancelled', 1, 100, 5))
+  await releases.newest.catchUp(journal.length)
+  journal.push(discard('1', 4))
+  progress.push(0, 1)
+  await world.turn(releases.newest, 10, true)
+  expect(progress).toEqual([])
+  expect(world.told()).toBe(2)
+  await world.finish(releases.newest, 10)
+  expect(world.published()).toEqual(await world.wanted(releases.newest))
+  expect(world.told()).toBe(3)
+})
+
+it('goes no further in the journal while what was released fills a turn', async () => {
+  const world = await openPublishedWorld()
+  const { journal, releases } = world
+  const long = waitingBehind(70).map((event) => altered(event, { note: 'x'.repeat(15_000) })) // room for 34 a turn
+  journal.push(seatAdded({ id: 1 }), newerEvent('1', 2), ...long)
+  await world.finish(releases.newest, 100)
+  const told: number[] = []
+  for (const added of [discard('1', 1), seatAdded({ id: 2 })]) {
+    journal.push(added)
+    await releases.newest.catchUp(journal.length)
+    await world.turn(releases.newest, 100, true)
+    told.push(world.told())
+  }
+  await world.turn(releases.newest, 100, true)
+  expect([...told, world.told()]).toEqual([35, 69, 72])
 })
