@@ -167,7 +167,7 @@ export async function openPublishedWorld(loading: () => number = () => 0, tellin
   /** The last value of each key of each topic, with the version that it shows. */
   const table = () =>
     Object.fromEntries(
-      told.map(({ target, key, value, headers }) => [`${target}/${key}`, [value, headers['streamversion']]]),
+      told.map(({ target, key, value, headers }) => [`${target}/${key}`, [value, headers.streamversion]]),
     )
   /** As these steps say; at last the newest release tells what is left. */
   async function live(all: readonly AnyRecord[], steps: readonly Step[]): Promise<void> {
