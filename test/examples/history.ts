@@ -50,6 +50,12 @@ export async function sell(client: Client, count: number): Promise<void> {
   })
 }
 
+/** Enough that a process is killed in the middle of them. */
+export const manyPets = Array.from({ length: 1500 }, (_, i) => {
+  const pet = { id: 7_000_000 + i, name: `pet ${i}`, categoryId: i % 10, status: 'sold' }
+  return petCreated({ eventId: `many ${i}`, pet, streamversion: 1 })
+})
+
 /** What is no event, and what is one and takes no effect, in every partition. */
 export async function disturb(topic: Topic): Promise<void> {
   const written = await readTopic(topic)
