@@ -29,6 +29,9 @@ function event(type: string, pet: number, streamversion: unknown, over: object =
   return eventRecord({ id, type, source: '/v1/pets', subject: String(pet), time, streamversion, data, ...over })
 }
 
+/** A service under `sell`: programs that start beside it may take all of a small machine for seconds. */
+export const patientWrites = { APPEND_TIMEOUT_MS: '30000' }
+
 /** Pets and orders in every status, pets that change and leave, requests that come twice, and category ids of every size. */
 export async function sell(client: Client, count: number): Promise<void> {
   await inParallel(count, 8, async (i) => {

@@ -4,8 +4,8 @@ import { createTopics, deleteTopics, patientKafka } from '../brokers/topics.ts'
 import { Client, inParallel } from '../e2e/client.ts'
 import { documentsOf } from '../e2e/published-topic.ts'
 import { brokerEnvironment, startCommand, startService } from '../e2e/service.ts'
-import { produce, type Topic } from '../e2e/topic.ts'
-import { disturb, manyPets, parkAndDiscard, sell } from './history.ts'
+import { produce, storedCount, type Topic } from '../e2e/topic.ts'
+import { disturb, manyPets, parkAndDiscard, patientWrites, sell } from './history.ts'
 import { pasted } from './pasted.ts'
 import { hasPython, inEachLanguage, StoredExample } from './stored-example.ts'
 
@@ -25,7 +25,7 @@ const plantStale = `INSERT INTO pets VALUES (${stale[0]}, 1, 0, '${stale[1]}')`
 
 describeWithBrokers('the examples of tables', (brokers) => {
   it('have each pet as GET shows it, and no other, whatever kills them', async () => {
-    const environment = brokerEnvironment(brokers)
+    const environment = { ...brokerEnvironment(brokers), ...patientWrites }
     const service = new Client(await startService(environment))
     await sell(service, 40)
     await produce(environment, manyPets)
@@ -51,8 +51,10 @@ describeWithBrokers('the examples of tables', (brokers) => {
 
     // An operator has the topic written anew: its offsets are others, and it grows beyond the positions of before.
     for (const table of tables) await table.kill()
-    await deleteTopics(environment.KAFKA_BROKERS, documentsOf(environment, 'pets').KAFKA_TOPIC)
+    const documents = documentsOf(environment, 'pets')
+    await deleteTopics(environment.KAFKA_BROKERS, documents.KAFKA_TOPIC)
     await sell(service, 80)
+    await vi.waitFor(() => storedCount(documents), patience)
     const all = await shownBy(service)
     for (const table of tables) table.run(plantStale)
     for (const table of tables) table.beginAnew()
