@@ -35,6 +35,14 @@ export async function deleteTopics(brokers: string, ...topics: string[]): Promis
   })
 }
 
+/** The settings of these names that a topic has. */
+export async function settingsOf(brokers: string, topic: string, names: readonly string[]) {
+  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: [...names] }]
+  const found = await asAdmin(brokers, (admin) => admin.describeConfigs({ includeSynonyms: false, resources }))
+  const entries = found.resources.flatMap(({ configEntries }) => configEntries)
+  return Object.fromEntries(entries.map(({ configName, configValue }) => [configName, configValue]))
+}
+
 export interface NewMessage {
   /** Chosen by the key where there is none. */
   readonly partition?: number

@@ -21,7 +21,7 @@ describeWithBrokers('on Kafka and Redis', (brokers) => {
     const { body } = await clients[0].request('/asyncapi.json')
     const { channels, components } = body as ReturnType<typeof asyncApiDocument>
     expect(channels.journal.address).toBe(environment.KAFKA_TOPIC)
-    for (const { address, messages } of Object.values(channels)) {
+    for (const { address, messages } of [channels.published, channels.journal]) {
       const topic = { ...environment, KAFKA_TOPIC: String(address) }
       const records = await vi.waitFor(async () => {
         const found = await readTopic(topic)

@@ -14,6 +14,11 @@ export function publishedOf(topic: Topic): Topic {
   return { ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.published` }
 }
 
+/** The topic of the documents of a collection. */
+export function documentsOf(topic: Topic, collection: string): Topic {
+  return { ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.documents.${collection}` }
+}
+
 /** The topic of how far the publishers are. */
 export function positionsOf(topic: Topic): Topic {
   return { ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.positions` }

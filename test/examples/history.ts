@@ -29,6 +29,9 @@ function event(type: string, pet: number, streamversion: unknown, over: object =
   return eventRecord({ id, type, source: '/v1/pets', subject: String(pet), time, streamversion, data, ...over })
 }
 
+/** A service under `sell`: programs that start beside it may take all of a small machine for seconds. */
+export const patientWrites = { APPEND_TIMEOUT_MS: '30000' }
+
 /** Pets and orders in every status, pets that change and leave, requests that come twice, and category ids of every size. */
 export async function sell(client: Client, count: number): Promise<void> {
   await inParallel(count, 8, async (i) => {
@@ -49,6 +52,12 @@ export async function sell(client: Client, count: number): Promise<void> {
     expect((await client.remove(petId)).status).toBe(isOrdered && i % 5 !== 1 ? 409 : 204)
   })
 }
+
+/** Enough that a process is killed in the middle of them. */
+export const manyPets = Array.from({ length: 1500 }, (_, i) => {
+  const pet = { id: 7_000_000 + i, name: `pet ${i}`, categoryId: i % 10, status: 'sold' }
+  return petCreated({ eventId: `many ${i}`, pet, streamversion: 1 })
+})
 
 /** What is no event, and what is one and takes no effect, in every partition. */
 export async function disturb(topic: Topic): Promise<void> {

@@ -4,6 +4,7 @@ import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { asyncApiDocument } from '../../src/engine/definition/asyncapi.ts'
+import { withoutRules } from '../../src/engine/definition/event-schemas.ts'
 import { compileCheck } from '../../src/engine/lib/values/validation.ts'
 import { eventDocuments } from './event-documents.ts'
 import { eventSchemas, petstore, schemaOf } from './petstore.ts'
@@ -13,6 +14,8 @@ const docs = new URL('../../docs/', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, docs), 'utf8')
 const document = asyncApiDocument(definition, 'petstore.pets')
 const messages = Object.entries(document.components.messages)
+const tables = messages.filter(([id]) => id.startsWith('documents.'))
+const events = messages.filter((each) => !tables.includes(each))
 
 describe('docs/', () => {
   it.each([...eventDocuments])('%s is up to date: else run `npm run schemas`', (path, text) => {
@@ -42,15 +45,14 @@ describe('the AsyncAPI document', () => {
   const official = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.1.0-without-$id.json')
   const isValid = new Ajv({ strict: false, validateFormats: false }).compile(official)
 
-  it.each([
-    ['petstore.pets', 'petstore.pets.published'],
-    [null, null],
-  ])('is AsyncAPI 3.1 where the topic is %s', (topic, published) => {
+  it.each(['petstore.pets', null])('is AsyncAPI 3.1 where the topic is %s', (topic) => {
     const { channels } = asyncApiDocument(definition, topic)
     isValid(asyncApiDocument(definition, topic))
     expect(isValid.errors).toBeNull()
     expect(Object.entries(channels).map(([name, { address }]) => [name, address])).toEqual([
-      ['published', published],
+      ['published', topic && `${topic}.published`],
+      ['documents.pets', topic && `${topic}.documents.pets`],
+      ['documents.orders', topic && `${topic}.documents.orders`],
       ['journal', topic],
     ])
   })
@@ -69,7 +71,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  it.each(messages)(
+  it.each(events)(
     '%s has a key, headers and examples that fit',
     (id, { name, payload, headers, bindings, examples }) => {
       const inJournal = id === name ? '' : 'Journal'
@@ -86,12 +88,62 @@ describe('the AsyncAPI document', () => {
     },
   )
 
+  /** Whether a record is as its message says. */
+  const checkOf = ({ headers, payload }: (typeof messages)[number][1]) => {
+    const schema = { type: 'object', properties: { headers, payload }, components: document.components }
+    const check = new Ajv2020({ strict: false, validateFormats: false }).compile(schema)
+    return (record: { readonly headers: object; readonly payload: unknown }) => check(record)
+  }
+
+  it.each(tables)('%s has a key, headers and examples that fit', (id, message) => {
+    const [, collection = '', kind] = id.split('.')
+    const { noun, schema, example } = Object(petstore.service.resources)[collection]
+    const described = kind === 'document' ? { $ref: `#/components/schemas/${schema.title}` } : { type: 'null' }
+    expect(message).toMatchObject({ name: `${noun}.${kind}`, payload: described })
+    expect(message.bindings.kafka.key.description).toBe(`The ${noun} id in decimal`)
+    expect(message.examples).toHaveLength(1)
+    const { headers = {}, payload } = message.examples[0] ?? {}
+    expect(payload).toEqual(kind === 'document' ? example : null)
+    const isRecord = checkOf(message)
+    expect(isRecord({ headers, payload })).toBe(true)
+    expect(isRecord({ headers: { ...headers, streamindex: '0' }, payload })).toBe(true)
+    for (const wrong of [
+      { streamindex: '01' },
+      { streamversion: '0' },
+      { stream: 'pets/1' },
+      { 'content-type': 'none' },
+    ])
+      expect(isRecord({ headers: { ...headers, ...wrong }, payload }), JSON.stringify(wrong)).toBe(false)
+    expect(isRecord({ headers: { 'content-type': 'application/json' }, payload })).toBe(false)
+    expect(isRecord({ headers, payload: kind === 'document' ? null : example })).toBe(false)
+  })
+
+  it('has the schemas of documents that OpenAPI has, under their names', () => {
+    const openApi = JSON.parse(read('openapi.json')).components.schemas
+    const { schemas } = document.components
+    for (const name of ['Pet', 'PetStatus', 'Order', 'OrderStatus'])
+      expect(schemas[name], name).toEqual(withoutRules(openApi[name]))
+  })
+
+  it('says of each topic of documents how it is kept, and of each other one', () => {
+    const kept = (of: (typeof document.channels)[string]) => of.bindings.kafka.topicConfiguration
+    const { published, journal, ...rest } = document.channels
+    const events = { 'cleanup.policy': ['delete'], 'retention.ms': -1, 'retention.bytes': -1 }
+    expect([kept(published), kept(journal)]).toEqual([events, events])
+    const compact = {
+      'cleanup.policy': ['compact'],
+      'delete.retention.ms': 604_800_000,
+      'max.message.bytes': 2_097_152,
+    }
+    expect(Object.values(rest).map(kept)).toEqual([compact, compact])
+  })
+
   const secret = /idempotencykey|requestfingerprint/
   /** Everything that a channel says of its messages, by their types. */
-  const toldOf = (channel: keyof typeof document.channels) =>
+  const toldOf = (channel: 'published' | 'journal') =>
     Object.entries(document.channels[channel].messages).map(([type, { $ref }]) => {
       const message = document.components.messages[$ref.split('/').at(-1) ?? '']
-      const schema = document.components.schemas[message?.payload.$ref.split('/').at(-1) ?? '']
+      const schema = document.components.schemas[message?.payload.$ref?.split('/').at(-1) ?? '']
       return [type, JSON.stringify([message, schema])] as const
     })
 

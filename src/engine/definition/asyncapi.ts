@@ -1,6 +1,8 @@
 import type { TSchema } from 'typebox'
 import { referringTo, titledIn } from '../lib/values/named-schemas.ts'
 import { shownEvent } from '../log/shown-event.ts'
+import { documentChannels } from './asyncapi-documents.ts'
+import { channelPart, messagePart, sendPart, type Texts } from './asyncapi-parts.ts'
 import type { Definition } from './definition.ts'
 import { eventExamples } from './event-examples.ts'
 import { type EventSchema, namedEvents, shownSchemas, withoutRules } from './event-schemas.ts'
@@ -8,13 +10,19 @@ import { ruleForConsumers } from './rule-for-consumers.ts'
 import { capitalised, listed, withArticle } from './words.ts'
 
 const contentType = 'application/cloudevents+json'
-const bindingVersion = '0.5.0'
+const keptForEver = { 'cleanup.policy': ['delete'], 'retention.ms': -1, 'retention.bytes': -1 }
+
+/** Documents may have more members in a later release, as answers over HTTP. */
+const isOpen = { additionalProperties: true }
 
 interface Message extends EventSchema {
   /** What the document calls it. */
   readonly id: string
   readonly examples: ReturnType<typeof eventExamples>
 }
+
+type Channel = ReturnType<typeof channelPart>
+type Channels = Readonly<Record<'published' | 'journal', Channel> & Record<string, Channel>>
 
 /** What each topic has. Events without an attribute that consumers of the published topic do not get are the same in both. */
 function messagesOf(definition: Definition): Readonly<Record<'published' | 'journal', readonly Message[]>> {
@@ -45,9 +53,12 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
   const { published, journal } = messagesOf(definition)
   const all = [...new Map([...published, ...journal].map((each) => [each.id, each])).values()]
   const notShown = all.filter((each) => !published.includes(each))
+  const documents = documentChannels(definition, topic)
+  const shown = titledIn<TSchema>(definition.resources.map(({ schema }) => schema))
   const named: Readonly<Record<string, TSchema>> = {
     ...namedEvents(published),
     ...titledIn(schemas.map(({ schema }) => schema.properties)),
+    ...shown,
     ...Object.fromEntries(notShown.map(({ name, schema }) => [name, schema])),
   }
   const withReferences = referringTo(named)
@@ -57,55 +68,53 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
     'or',
   )
 
-  function message({ type, name, examples }: Message) {
-    return {
+  const message = ({ type, name, examples }: Message) =>
+    messagePart({
       name: type,
-      title: type,
       contentType,
-      headers: {
-        type: 'object',
-        required: ['content-type'],
-        properties: { 'content-type': { type: 'string', const: contentType } },
-      },
+      headers: {},
+      required: [],
       payload: { $ref: `#/components/schemas/${name}` },
-      bindings: {
-        kafka: {
-          key: {
-            type: 'string',
-            pattern: '^[1-9][0-9]*$',
-            description: `The ${home.noun} id in decimal, equal to \`subject\``,
-          },
-          bindingVersion,
-        },
-      },
+      key: `The ${home.noun} id in decimal, equal to \`subject\``,
       examples,
-    }
+    })
+
+  function channel(address: string | null, of: readonly Message[], texts: Texts) {
+    const messages = Object.fromEntries(of.map(({ type, id }) => [type, id]))
+    return channelPart({ address, messages, topicConfiguration: keptForEver, ...texts })
   }
 
-  function channel(address: string | null, messages: readonly Message[], title: string, description: string) {
-    return {
-      address,
-      title,
-      description,
-      messages: Object.fromEntries(messages.map(({ type, id }) => [type, { $ref: `#/components/messages/${id}` }])),
-      bindings: {
-        kafka: {
-          topicConfiguration: { 'cleanup.policy': ['delete'], 'retention.ms': -1, 'retention.bytes': -1 },
-          bindingVersion,
-        },
-      },
-    }
+  function sent(of: 'published' | 'journal', texts: Texts) {
+    const messages = { published, journal }[of].map(({ type }) => type)
+    return sendPart(of, messages, texts)
   }
 
-  function sent(of: 'published' | 'journal', title: string, description: string) {
-    const $ref = `#/channels/${of}`
-    const messages = { published, journal }[of].map(({ type }) => ({ $ref: `${$ref}/messages/${type}` }))
-    return { action: 'send', channel: { $ref }, title, description, messages }
-  }
-
+  const tables = listed(
+    documents.map(({ name }) => `\`${name}\``),
+    'or',
+  )
   const order =
     `The record key is the ${home.noun} id in decimal. Kafka’s default partitioner (murmur2) chooses the partition by it, so ` +
     `all events of ${one} have one order.`
+  const channels: Channels = {
+    published: channel(topic === null ? null : `${topic}.published`, published, {
+      title: `${capitalised(collection)}: what took effect`,
+      description:
+        `Each event of ${one} that took effect, once, in order, for the isolation level \`read_committed\`. Kept for ever unless the ` +
+        `operator says otherwise. ${order} That order is (\`streamversion\`, \`streamindex\`; 0 where it is absent). To have ` +
+        'each event count once whatever happens, remember the last such pair of each key, and leave out what is not above it. ' +
+        'The address is null where the service runs without Kafka; an operator can switch the topic off.',
+    }),
+    ...Object.fromEntries(documents.map(({ name, channel }) => [name, channel])),
+    journal: channel(topic, journal, {
+      title: `${capitalised(collection)}: the journal`,
+      description:
+        `What was appended for all ${collection}, kept for ever, with what came second or was sent twice. ${order} A producer on ` +
+        'librdkafka needs partitioner=murmur2, since its own default is another one. ' +
+        'The address is null where the service runs without Kafka. Whoever reads it follows this rule:\n\n' +
+        ruleForConsumers(definition),
+    }),
+  }
   return {
     asyncapi: '3.1.0',
     info: {
@@ -113,6 +122,7 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
       version: '1.0.0',
       description:
         `Every change of ${changed} is an event. To follow them, read the channel \`published\`: it has what took effect. ` +
+        `To have what comes of them, load ${tables}: each is a table. ` +
         'The channel `journal` is where they come from, and its records have to be told apart by a rule.',
       license: { name: 'MIT' },
       contact: { name: service.title },
@@ -127,42 +137,33 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
         variables: { brokers: { default: 'localhost:9092', description: 'Host and port of one of them' } },
       },
     },
-    channels: {
-      published: channel(
-        topic === null ? null : `${topic}.published`,
-        published,
-        `${capitalised(collection)}: what took effect`,
-        `Each event of ${one} that took effect, once, in order, for the isolation level \`read_committed\`. Kept for ever unless the ` +
-          `operator says otherwise. ${order} That order is (\`streamversion\`, \`streamindex\`; 0 where it is absent). To have ` +
-          'each event count once whatever happens, remember the last such pair of each key, and leave out what is not above it. ' +
-          'The address is null where the service runs without Kafka; an operator can switch the topic off.',
-      ),
-      journal: channel(
-        topic,
-        journal,
-        `${capitalised(collection)}: the journal`,
-        `What was appended for all ${collection}, kept for ever, with what came second or was sent twice. ${order} A producer on ` +
-          'librdkafka needs partitioner=murmur2, since its own default is another one. ' +
-          'The address is null where the service runs without Kafka. Whoever reads it follows this rule:\n\n' +
-          ruleForConsumers(definition),
-      ),
-    },
+    channels,
     operations: {
-      publishEvents: sent(
-        'published',
-        'Tell what took effect',
-        `Whatever changes ${changed} is told here, once a GET can show it.`,
-      ),
-      appendEvents: sent(
-        'journal',
-        'Append what a command comes to',
-        `Whatever shall change ${changed} is appended here, and counts by the rule of the channel.`,
-      ),
+      publishEvents: sent('published', {
+        title: 'Tell what took effect',
+        description: `Whatever changes ${changed} is told here, once a GET can show it.`,
+      }),
+      ...Object.fromEntries(documents.map(({ name, operation }) => [`publish.${name}`, operation])),
+      appendEvents: sent('journal', {
+        title: 'Append what a command comes to',
+        description: `Whatever shall change ${changed} is appended here, and counts by the rule of the channel.`,
+      }),
     },
     components: {
-      messages: Object.fromEntries(all.map((each) => [each.id, message(each)])),
+      messages: Object.fromEntries<ReturnType<typeof messagePart>>([
+        ...published.map((each) => [each.id, message(each)] as const),
+        ...documents.flatMap(({ messages }) => messages),
+        ...notShown.map((each) => [each.id, message(each)] as const),
+      ]),
       schemas: Object.fromEntries(
-        Object.entries(named).map(([name, schema]) => [name, { ...withoutRules(withReferences(schema)), title: name }]),
+        Object.entries(named).map(([name, schema]) => [
+          name,
+          {
+            ...withoutRules(withReferences(schema)),
+            title: name,
+            ...(name in shown && 'properties' in schema && isOpen),
+          },
+        ]),
       ),
     },
   }

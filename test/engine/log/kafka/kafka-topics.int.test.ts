@@ -1,10 +1,10 @@
-import kafkajs, { type Admin } from 'kafkajs'
+import type { Admin } from 'kafkajs'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { openKafkaEventLog } from '../../../../src/engine/log/kafka/kafka-event-log.ts'
 import { type KafkaCluster, startKafkaCluster } from '../../../brokers/clusters.ts'
 import { describeWithBrokers, describeWithLocalBrokers } from '../../../brokers/describe.ts'
 import { kafkaBrokersAnswering, until } from '../../../brokers/ready.ts'
-import { asAdmin } from '../../../brokers/topics.ts'
+import { asAdmin, settingsOf } from '../../../brokers/topics.ts'
 import { captureLog } from '../../../lib/captured-log.ts'
 import { records } from '../contract/fixture.ts'
 import { RecordingSubscriber } from '../recording-subscriber.ts'
@@ -20,13 +20,6 @@ const looked = [
   'message.timestamp.type',
   'flush.messages',
 ]
-
-async function settingsOf(brokers: string, name: string, configNames: string[] = looked) {
-  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }]
-  const found = await asAdmin(brokers, (admin) => admin.describeConfigs({ includeSynonyms: false, resources }))
-  const entries = found.resources.flatMap(({ configEntries }) => configEntries)
-  return Object.fromEntries(entries.map(({ configName, configValue }) => [configName, configValue]))
-}
 
 async function replicasOf(brokers: string, topic: string): Promise<number[]> {
   const { topics } = await asAdmin(brokers, (admin) => admin.fetchTopicMetadata({ topics: [topic] }))
@@ -44,8 +37,11 @@ describeWithBrokers('the topics of a log', ({ kafkaBrokers: brokers }) => {
       'compression.type': 'producer',
       'message.timestamp.type': 'LogAppendTime',
     }
-    expect(await settingsOf(brokers, options.topic)).toMatchObject(made)
-    expect(await settingsOf(brokers, `${options.topic}.id-blocks`)).toMatchObject({ ...made, 'flush.messages': '1' })
+    expect(await settingsOf(brokers, options.topic, looked)).toMatchObject(made)
+    expect(await settingsOf(brokers, `${options.topic}.id-blocks`, looked)).toMatchObject({
+      ...made,
+      'flush.messages': '1',
+    })
     expect(log.warnings).toEqual([])
   })
 
