@@ -10,8 +10,8 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 TAKE = """INSERT INTO pets VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
     SET version = excluded.version, place = excluded.place, pet = excluded.pet
     WHERE (excluded.version, excluded.place) >= (version, place)"""
-topic = os.environ.get("KAFKA_TOPIC", "petstore.pets") + ".documents.pets"
-username, tls = os.environ.get("KAFKA_SASL_USERNAME"), os.environ.get("KAFKA_TLS") == "true"
+topic, tls = os.environ.get("KAFKA_TOPIC", "petstore.pets") + ".documents.pets", os.environ.get("KAFKA_TLS") == "true"
+username = os.environ.get("KAFKA_SASL_USERNAME")
 login = {"sasl.mechanism": "PLAIN", "sasl.username": username, "sasl.password": os.environ.get("KAFKA_SASL_PASSWORD")}
 protocol = ("SASL_" if username else "") + ("SSL" if tls else "PLAINTEXT")
 settings = {"bootstrap.servers": os.environ.get("KAFKA_BROKERS", "127.0.0.1:9092"), "security.protocol": protocol}
@@ -24,10 +24,8 @@ if database.execute("SELECT 1 FROM positions WHERE time < ?", (1000 * (time.time
     database.executescript("BEGIN; DELETE FROM pets; DELETE FROM positions; COMMIT")
 positions = dict(database.execute("SELECT partition, next FROM positions"))
 consumer = Consumer(settings | (login if username else {}))
-metadata = consumer.list_topics(topic, timeout=30).topics[topic]
-if metadata.error:
-    raise KafkaException(metadata.error)
-consumer.assign([TopicPartition(topic, each, positions.get(each, 0)) for each in metadata.partitions])
+partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions or exit(f"There is no topic {topic}.")
+consumer.assign([TopicPartition(topic, each, positions.get(each, 0)) for each in partitions])
 while True:
     messages = consumer.consume(500, timeout=1)
     with database:  # one transaction
@@ -35,7 +33,7 @@ while True:
             if message.error():
                 raise KafkaException(message.error())
             headers, value = dict(message.headers()), message.value() and message.value().decode()
-            pair = (int(headers["streamversion"]), int(headers.get("streamindex", 0)))
-            database.execute(TAKE, (int(message.key()), *pair, value))
+            version, index = int(headers["streamversion"]), int(headers.get("streamindex", 0))
+            database.execute(TAKE, (int(message.key()), version, index, value))
             place = (message.partition(), message.offset() + 1, message.timestamp()[1])
             database.execute("REPLACE INTO positions VALUES (?, ?, ?)", place)

@@ -1,24 +1,22 @@
 import { titleOf } from '../lib/values/named-schemas.ts'
+import { documentsTarget, documentTopics } from '../log/published-log.ts'
 import { channelPart, messagePart, sendPart } from './asyncapi-parts.ts'
 import type { Definition, NamedResource } from './definition.ts'
 import { capitalised, withArticle } from './words.ts'
 
 const contentType = 'application/json'
 
-/** A reader that was away for longer loads its table anew: docs/documents.md. */
-const tombstonesKeptMs = 7 * 24 * 60 * 60 * 1000
-
 const topicConfiguration = {
   'cleanup.policy': ['compact'],
-  'delete.retention.ms': tombstonesKeptMs,
-  'max.message.bytes': 2 * 1024 * 1024,
+  'delete.retention.ms': documentTopics.tombstonesKeptMs,
+  'max.message.bytes': documentTopics.messageBytesMax,
 }
 
 /** The channel of each collection, with its messages and its operation. `topic` is the journal, null where there is no Kafka. */
 export function documentChannels({ resources, home }: Definition, topic: string | null) {
   return resources.map((resource) => {
     const { collection, noun } = resource
-    const name = `documents.${collection}`
+    const name = documentsTarget(collection)
     const messages = { document: `${name}.document`, tombstone: `${name}.tombstone` }
     return {
       name,

@@ -10,6 +10,14 @@ export function documentsTarget(collection: string): string {
   return `documents.${collection}`
 }
 
+/** Settings of the topics of documents that consumers rely on. */
+export const documentTopics = {
+  /** How long a consumer may be away and still see that a document was removed. */
+  tombstonesKeptMs: 7 * 24 * 3_600_000,
+  /** Room for a document in UTF-8, and for what is beside it. */
+  messageBytesMax: 2 * 1024 * 1024,
+}
+
 /** A record for consumers, in the partition of its stream. */
 export interface ToldRecord {
   /** Its topic: `eventsTarget`, or `documentsTarget` of a collection. */

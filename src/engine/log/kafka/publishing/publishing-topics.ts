@@ -1,6 +1,6 @@
 import kafkajs, { type Admin } from 'kafkajs'
 import type { Warning } from '../../../lib/operating/warning.ts'
-import { type PublisherName, StandsStill } from '../../published-log.ts'
+import { documentTopics, type PublisherName, StandsStill } from '../../published-log.ts'
 import { assignments, eventsSettings, flushedAtOnce, inSyncWanted, replicasForInSync } from '../kafka-topics.ts'
 
 // Node does not detect this name in the CommonJS module.
@@ -46,16 +46,12 @@ export function transactionalIdOf({ topic, publisher }: PublisherOf, lane: numbe
 }
 
 const lanesAtFirst = 3
-/** Of every message: a document, in UTF-8, and what is beside it. */
-const messageBytesMax = 2 * 1024 * 1024
-/** How long a consumer may be away and still see that a document was removed. */
-const tombstonesKeptMs = 7 * 24 * 3_600_000
 const settings: Readonly<Record<PublisherName, Readonly<Record<string, string>>>> = {
   events: eventsSettings,
   documents: {
     'cleanup.policy': 'compact',
-    'delete.retention.ms': String(tombstonesKeptMs),
-    'max.message.bytes': String(messageBytesMax),
+    'delete.retention.ms': String(documentTopics.tombstonesKeptMs),
+    'max.message.bytes': String(documentTopics.messageBytesMax),
     'compression.type': 'producer',
     'message.timestamp.type': 'LogAppendTime',
   },
