@@ -22,7 +22,7 @@ const table = readTable(`
   src/engine/definition         | door log read-models lib lib/* | typebox
   src/engine/rule               | door definition log read-models lib lib/* |
   src/engine/projector          | door definition rule log read-models lib lib/* | pino
-  src/engine/publishing         | rule projector log read-models lib lib/* | pino
+  src/engine/publishing         | definition door rule projector log read-models lib lib/* | pino
   src/engine/rebuilding         | projector log read-models lib lib/* | pino
   src/engine/commands           | door definition rule log read-models lib lib/* | pino uuid
   src/engine/feed               | rule log read-models lib lib/* |

@@ -44,9 +44,19 @@ describe('configuration', () => {
         sasl: { mechanism: 'plain', username: 'u', password: 'p' },
       },
       redis: { url: 'redis://localhost', prefix: 'theatre' },
-      publishers: ['events'],
+      publishers: ['events', 'documents'],
     })
-    expect(readConfig(theatre, { ...brokers, PUBLISH: 'none' }).brokers?.publishers).toEqual([])
+  })
+
+  it('reads what is to be published', () => {
+    const read = (PUBLISH: string) => readConfig(theatre, { ...brokers, PUBLISH }).brokers?.publishers
+    expect(['none', 'documents', 'documents, events', ''].map(read)).toEqual([
+      [],
+      ['documents'],
+      ['documents', 'events'],
+      ['events', 'documents'],
+    ])
+    for (const each of ['events,none', 'events,events', 'rows']) expect(() => read(each)).toThrow(/PUBLISH must be/)
   })
 
   it('reads brokers with an IPv6 address', () => {
