@@ -43,7 +43,8 @@ const simulated = `
     }),
   }
   answers.published = () => [
-    { publisher: 'events', topic: 'a.published', problems: [], told: now, lag: now % 9, waiting: 0, owners: ['one'] },
+    { publisher: 'events', topics: ['a.published'], problems: [], told: now, lag: now % 9, filling: [], waiting: 0, owners: ['one'] },
+    { publisher: 'documents', topics: ['a.documents.b'], problems: [], told: now, lag: 0, filling: ['b, up to id ' + now], waiting: 0, owners: ['one'] },
   ]
   const event = () => ({ id: String(now), type: 'a.B.v1', subject: String(++count), time: new Date(now).toISOString(), data: { now } })
   answers.events = () => ({ before: String(++count), events: Array.from({ length: 50 }, event) })

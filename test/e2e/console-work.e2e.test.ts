@@ -96,6 +96,20 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
     await lookBack({ DATA_DIR: temporaryFolder() })
   })
 
+  it.each([
+    ['Overview', 'published', 'Errors of process'],
+    ['Pipeline', 'generations', 'Partition'],
+  ])('shows the rest of a page where an answer is none that it knows: %s', async (name, path, rest) => {
+    const { url } = await startService({ DATA_DIR: temporaryFolder() })
+    const { page } = await openConsole(url, {}, (opened) =>
+      opened.route(`**/console/api/${path}`, (route) => route.fulfill({ json: { generations: {} } })),
+    )
+    await signIn(page)
+    await goTo(page, name)
+    await expectSays(page, /This cannot be shown: /)
+    await expectSays(page, rest)
+  })
+
   it('shows events of any time, and where one cannot be read asks for it again', async () => {
     const DATA_DIR = temporaryFolder()
     const { url } = await startService({ DATA_DIR })
@@ -294,7 +308,8 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
       await signIn(page)
       const published = page.getByRole('region', { name: 'Published' })
       await expect.poll(() => published.textContent(), { timeout: 30_000 }).toContain(`/${projector.pid}`)
-      expect(await published.textContent()).toContain(`${environment.KAFKA_TOPIC}.published`)
+      for (const topic of ['published', 'documents.pets', 'documents.orders'])
+        expect(await published.textContent()).toContain(`${environment.KAFKA_TOPIC}.${topic}`)
       await goTo(page, 'Pipeline')
       await expectSays(page, `/${projector.pid} has 6 partitions`)
       await projector.end('SIGKILL')

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import type { DescribedPublisher } from '../../src/engine/operations/published.ts'
+import { type DescribedPublisher, fillingOf } from '../../src/engine/operations/published.ts'
 import { describeWithBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { deleteTopics } from '../brokers/topics.ts'
 import { Client, createMany } from './client.ts'
@@ -15,13 +15,17 @@ describeWithBrokers('petstore published', (brokers) => {
     const pets = await createMany(client, 30)
     const list = async (): Promise<DescribedPublisher[]> => petstoreJson(environment, 'published')
     await vi.waitFor(async () => {
-      const [described] = await list()
+      const [described, documents] = await list()
       const partitions = described?.lanes.flatMap((lane) => lane.partitions) ?? []
       expect(partitions.map(({ partition }) => partition).toSorted()).toEqual([0, 1, 2, 3, 4, 5])
       expect(partitions.reduce((sum, { told }) => sum + told, 0)).toBe(30)
       expect(partitions.reduce((sum, { lag }) => sum + lag, 0)).toBe(0)
       expect(described?.lanes.map(({ owner }) => owner)).toEqual([0, 1, 2].map(() => expect.stringMatching(/\w/)))
       expect(described).toMatchObject({ publisher: 'events', missing: [], warnings: [] })
+      const topics = ['pets', 'orders'].map((collection) => `${environment.KAFKA_TOPIC}.documents.${collection}`)
+      expect(documents).toMatchObject({ publisher: 'documents', topics, missing: [], warnings: [] })
+      const filled = documents?.lanes.flatMap((lane) => lane.partitions.map((each) => fillingOf('documents', each)))
+      expect(filled).toEqual(Array(6).fill(undefined))
     }, patience)
     const before = service.output().length // a new broker has no coordinator of transactions at first
     // Looked at again and again while it goes on: nothing that is on its way is taken for standing still.
@@ -30,6 +34,9 @@ describeWithBrokers('petstore published', (brokers) => {
     for (const { code, output } of await looks) {
       expect([code, output]).toEqual([0, expect.stringMatching(/^PUBLISHER +LANE +OWNER +PARTITION +POSITION +TOLD/)])
       expect(output).toContain(`delete ${publishedOf(environment).KAFKA_TOPIC}: it comes back`)
+      expect(output).toMatch(
+        /^To begin anew with documents, .*\.documents\.orders: they come back from the read models/m,
+      )
     }
     await expectPublished(
       environment,

@@ -1,17 +1,30 @@
 import type { Command } from 'commander'
 import type { Definition } from '../definition/definition.ts'
-import { type DescribedPublisher, describePublished, problemsOf, standingStill } from '../operations/published.ts'
+import type { PublisherName } from '../log/published-log.ts'
+import {
+  type DescribedPublisher,
+  describePublished,
+  fillingOf,
+  problemsOf,
+  standingStill,
+} from '../operations/published.ts'
 import type { RunbookHeading } from '../operations/runbook.ts'
 import { addAction, type CommandResult, exitCodes, inOneLine, table } from './output.ts'
 import { withStorage } from './storage.ts'
 
 const runbook: RunbookHeading = 'Publishing stands still'
 const nothing =
-  'Nothing is published: on Kafka it is with PUBLISH=events, and in embedded mode clients follow GET /v1/events.'
+  'Nothing is published: on Kafka that is what PUBLISH=none asks for, and in embedded mode clients follow GET /v1/events.'
+/** What becomes of deleted topics. */
+const comesBack: Readonly<Record<PublisherName, string>> = {
+  events: 'it comes back, from the first event of the log on.',
+  documents:
+    'they come back from the read models, with the same last values. What new projections no longer show is there until then.',
+}
 
 export function addCommands(program: Command, definition: Definition): void {
   const listing =
-    'Show how far the published topics are, which process has each lane, and what stands still; exit code 1 then'
+    'Show how far the published topics are, which process has each lane, what is being filled, and what stands still; exit code 1 then'
   addAction(program.command('published'), listing, () => show(definition))
 }
 
@@ -33,20 +46,26 @@ async function show(definition: Definition): Promise<CommandResult> {
 export function textOf(described: readonly DescribedPublisher[]): string {
   const rows = described.flatMap(({ publisher, lanes }) =>
     lanes.flatMap(({ lane, owner, partitions }) =>
-      partitions.map(({ partition, next, told, lag, waiting, failure }) => [
-        ...[publisher, String(lane), owner === null ? 'nobody' : (owner ?? '?'), String(partition)],
-        ...[next, told, lag, waiting].map(String),
-        failure === undefined ? 'as it should be' : 'stands still',
+      partitions.map((each) => [
+        ...[publisher, String(lane), owner === null ? 'nobody' : (owner ?? '?'), String(each.partition)],
+        ...[each.next, each.told, each.lag, each.waiting].map(String),
+        each.failure === undefined ? stateOf(fillingOf(publisher, each)) : 'stands still',
       ]),
     ),
   )
   const columns = ['PUBLISHER', 'LANE', 'OWNER', 'PARTITION', 'POSITION', 'TOLD', 'LAG', 'WAITING', 'STATE']
-  const topics = described.flatMap((each) => each.topics).join(', ')
   return [
     ...(rows.length > 0 ? [table(columns, rows)] : []),
     ...described.flatMap(linesOf).map(inOneLine),
-    `To begin anew, stop the consumers and delete ${topics}: it comes back, from the first event of the log on.`,
+    ...described.map(
+      ({ publisher, topics }) =>
+        `To begin anew with ${publisher}, stop the consumers and delete ${topics.join(', ')}: ${comesBack[publisher]}`,
+    ),
   ].join('\n')
+}
+
+function stateOf(filling: string | undefined): string {
+  return filling === undefined ? 'as it should be' : `filling: ${filling}`
 }
 
 function linesOf(described: DescribedPublisher): readonly string[] {

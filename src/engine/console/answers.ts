@@ -150,6 +150,8 @@ export interface Published {
   /** Records that were told, and those of the log that are not passed yet. */
   readonly told: number
   readonly lag: number
+  /** Where copies of the read models into the topics are; none once all is copied. */
+  readonly filling: readonly string[]
   /** Streams whose further events wait behind a parked one. */
   readonly waiting: number
   /** The processes that publish. */

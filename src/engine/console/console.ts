@@ -10,7 +10,7 @@ import type { EventLog, Position } from '../log/event-log.ts'
 import type { PublishedLog } from '../log/published-log.ts'
 import { describeGenerations, type OpenedVersions } from '../operations/generations.ts'
 import { discard, discardableAt, parkedStreamsIn, placeOf } from '../operations/parked.ts'
-import { describePublished, problemsOf } from '../operations/published.ts'
+import { describePublished, fillingOf, problemsOf } from '../operations/published.ts'
 import type { WorkOptions } from '../operations/read-models.ts'
 import type { Lag } from '../projector/lag-meter.ts'
 import type { ReadModelStore } from '../read-models/ports/store.ts'
@@ -109,6 +109,7 @@ export function openConsole(options: ConsoleOptions) {
       return {
         ...{ publisher: each.publisher, topics: each.topics, problems: problemsOf(each) },
         ...{ told: sum(({ told }) => told), lag: sum(({ lag }) => lag), waiting: sum(({ waiting }) => waiting) },
+        filling: [...new Set(partitions.flatMap((partition) => fillingOf(each.publisher, partition) ?? []))],
         owners: [...new Set(each.lanes.flatMap(({ owner }) => owner ?? []))],
       }
     })

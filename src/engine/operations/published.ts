@@ -1,7 +1,8 @@
 import type { EventLog } from '../log/event-log.ts'
 import { lostEnd } from '../log/lost-end.ts'
-import type { LookedLane, LookedPartition, PublishedLog } from '../log/published-log.ts'
+import type { LookedLane, LookedPartition, PublishedLog, PublisherName } from '../log/published-log.ts'
 import { isSameRecord } from '../log/record-identity.ts'
+import type { TextSet } from '../read-models/document.ts'
 
 type ReadLog = Pick<EventLog, 'read' | 'endOffsets'>
 
@@ -15,7 +16,7 @@ interface DescribedLane extends Pick<LookedLane, 'lane' | 'owner' | 'failure'> {
 }
 
 export interface DescribedPublisher {
-  readonly publisher: string
+  readonly publisher: PublisherName
   /** What consumers read. */
   readonly topics: readonly string[]
   readonly missing: readonly string[]
@@ -42,6 +43,21 @@ export async function describePublished(
     }
   })
   return await Promise.all(each)
+}
+
+/** The set of a copy that says what is removed. */
+const removed: TextSet = 'rows'
+
+/** Where the copy of the read models is in a partition; undefined where nothing is to be copied. */
+export function fillingOf(
+  publisher: PublisherName,
+  { filled }: Pick<DescribedPartition, 'filled'>,
+): string | undefined {
+  if (publisher !== 'documents') return undefined
+  if (filled === undefined) return 'not begun'
+  const { copying } = filled
+  if (copying === undefined) return undefined
+  return copying.set === removed ? 'what is removed' : `${copying.set}, up to id ${copying.after}`
 }
 
 /** Why nothing is published, by where. */

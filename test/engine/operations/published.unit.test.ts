@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest'
 import { textOf } from '../../../src/engine/cli/published.ts'
 import type { LogRecord } from '../../../src/engine/log/event-log.ts'
-import type { LookedLane, LookedPartition, PublishedLook } from '../../../src/engine/log/published-log.ts'
+import type {
+  LookedLane,
+  LookedPartition,
+  PublishedLook,
+  PublisherName,
+} from '../../../src/engine/log/published-log.ts'
 import { recordIdentity } from '../../../src/engine/log/record-identity.ts'
 import { describePublished, problemsOf, standingStill } from '../../../src/engine/operations/published.ts'
 
@@ -30,8 +35,12 @@ const laneOf = (lane: number, ...partitions: readonly LookedPartition[]): Looked
 })
 
 async function described(look: Partial<PublishedLook>, ...ends: readonly number[]) {
-  const whole = { topics: ['seats.published'], missing: [], failure: undefined, lanes: [], warnings: [], ...look }
-  const published = { publisher: 'events' as const, inspect: async () => whole }
+  return await describedOf('events', { topics: ['seats.published'], ...look }, ...ends)
+}
+
+async function describedOf(publisher: PublisherName, look: Partial<PublishedLook>, ...ends: readonly number[]) {
+  const whole = { topics: [], missing: [], failure: undefined, lanes: [], warnings: [], ...look }
+  const published = { publisher, inspect: async () => whole }
   const [found, ...others] = await describePublished(logOf(...ends), [published])
   if (found === undefined || others.length > 0) throw new Error('one publisher is told of')
   return found
@@ -46,8 +55,47 @@ it('how far each partition is behind the log is told, and who has it', async () 
   expect(lines[0]).toMatch(/^PUBLISHER +LANE +OWNER +PARTITION +POSITION +TOLD +LAG +WAITING +STATE$/)
   expect(lines[2]).toMatch(/^events +0 +here-1 +1 +3 +1 +6 +2 +as it should be$/)
   expect(lines.at(-1)).toBe(
-    'To begin anew, stop the consumers and delete seats.published: it comes back, from the first event of the log on.',
+    'To begin anew with events, stop the consumers and delete seats.published: it comes back, from the first event of the log on.',
   )
+})
+
+it('where the copy of the read models is, is told by partition, and what to delete to have it made anew', async () => {
+  const of = (partition: number, copying?: { set: string; after: number }) =>
+    partitionUpTo(partition, 1, { filled: { projections: 'seats-1', copying } })
+  const topics = ['a.documents.seats', 'a.documents.bills']
+  const partitions = [
+    partitionUpTo(0, 0),
+    of(1, { set: 'seats', after: 12345 }),
+    of(2, { set: 'rows', after: 0 }),
+    of(3),
+    { ...of(4, { set: 'seats', after: 7 }), failure: 'lost its end' },
+  ]
+  const found = await describedOf('documents', { topics, lanes: [laneOf(0, ...partitions)] }, 0, 9, 1, 1, 1)
+  const lines = textOf([found]).split('\n')
+  expect(lines.slice(1, 6).map((line) => line.split(/ {2,}/).at(-1))).toEqual([
+    'filling: not begun',
+    'filling: seats, up to id 12345',
+    'filling: what is removed',
+    'as it should be',
+    'stands still',
+  ])
+  expect(found.lanes[0]?.partitions[1]).toMatchObject({ lag: 8, filled: { copying: { set: 'seats', after: 12345 } } })
+  expect(lines.at(-1)).toMatch(
+    /^To begin anew with documents, stop the consumers and delete a\.documents\.seats, a\.documents\.bills: they come back .* last values\. What new projections no longer show/,
+  )
+})
+
+it('each publisher has lines of its own', async () => {
+  const both = [
+    await described({ lanes: [laneOf(0, partitionUpTo(0, 1))] }, 1),
+    await describedOf('documents', { topics: ['a.documents.b'], missing: ['a.documents.b'] }, 1),
+  ]
+  expect(textOf(both).split('\n').slice(1)).toEqual([
+    expect.stringMatching(/^events .*as it should be$/),
+    expect.stringMatching(/^documents, a\.documents\.b is not there/),
+    expect.stringMatching(/^To begin anew with events, /),
+    expect.stringMatching(/^To begin anew with documents, /),
+  ])
 })
 
 it('a lane is told of that nobody has, or whose owner Kafka does not tell', async () => {

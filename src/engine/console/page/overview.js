@@ -1,6 +1,20 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from './api.js'
-import { Code, Dialog, duration, Failure, figure, h, html, several, Table, Text, time, useAnswer } from './parts.js'
+import {
+  Code,
+  Dialog,
+  duration,
+  Failure,
+  figure,
+  Guarded,
+  h,
+  html,
+  several,
+  Table,
+  Text,
+  time,
+  useAnswer,
+} from './parts.js'
 import { Plot } from './plot.js'
 import { Published } from './published.js'
 
@@ -37,7 +51,7 @@ export function Overview({ status }) {
       ${h(Plot, { title: `Requests ${own}`, unit: 'a second', samples, marks, lines: requestLines })}
       ${h(Plot, { title: `Answers ${own}`, unit: 'ms', samples, marks, lines: latencyLines })}
     </div>
-    ${h(Published, {})}
+    ${h(Guarded, {}, h(Published, {}))}
     <h2>What happened</h2>
     ${h(Table, {
       ...{ label: 'What happened', titles: ['When', 'What'], empty: 'Nothing yet.' },

@@ -1,6 +1,20 @@
 import { useState } from 'preact/hooks'
 import { ask } from './api.js'
-import { Count, Dialog, duration, Failure, figure, h, html, Table, Text, time, useAnswer, useFailure } from './parts.js'
+import {
+  Count,
+  Dialog,
+  duration,
+  Failure,
+  figure,
+  Guarded,
+  h,
+  html,
+  Table,
+  Text,
+  time,
+  useAnswer,
+  useFailure,
+} from './parts.js'
 
 /**
  * @import { Job, ShownPartition, Status } from '../answers.ts'
@@ -13,11 +27,8 @@ import { Count, Dialog, duration, Failure, figure, h, html, Table, Text, time, u
  */
 export function Pipeline({ status, mayOperate }) {
   const { lag } = status
-  const { value, failure } = useAnswer(async () => (await ask('console/api/generations')).value, [], 3000)
   const projectors = useAnswer(async () => (await ask('console/api/projectors')).value, [], 3000)
   const owners = projectors.failure === undefined ? projectors.value : undefined
-  const generations = value?.generations ?? []
-  const collections = Object.keys(generations.find(({ documents }) => documents)?.documents ?? {})
   return html`
     ${h(Picture, { status, owners })}
     ${h(Work, { job: status.job, mayOperate })}
@@ -40,6 +51,15 @@ export function Pipeline({ status, mayOperate }) {
     }
     ${h(Failure, { of: projectors.failure })}
     <h2>Generations of the read models</h2>
+    ${h(Guarded, {}, h(Generations, {}))}
+  `
+}
+
+function Generations() {
+  const { value, failure } = useAnswer(async () => (await ask('console/api/generations')).value, [], 3000)
+  const generations = value?.generations ?? []
+  const collections = Object.keys(generations.find(({ documents }) => documents)?.documents ?? {})
+  return html`
     ${h(Failure, { of: failure })}
     ${h(Table, {
       ...{ label: 'Generations', empty: value === undefined ? 'Asking …' : 'None yet.' },
