@@ -15,6 +15,9 @@ export interface OwnMetric {
   readonly read: () => readonly MetricSample[]
 }
 
+/** Metrics and their names, but for that of the service. */
+export type OwnMetrics = Readonly<Record<string, OwnMetric>>
+
 export function counter(help: string, read: () => readonly MetricSample[]): OwnMetric {
   return { type: 'counter', help, read }
 }

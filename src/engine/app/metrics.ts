@@ -8,12 +8,12 @@ import type { Warning } from '../lib/operating/warning.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { GroupCommit } from '../log/group-commit.ts'
 import { type Lag, type PartitionLag, parkedIn } from '../projector/lag-meter.ts'
-import type { PublishedPartition } from '../publishing/publisher.ts'
 import type { IncompleteGenerations } from '../read-models/incomplete.ts'
 import type { ReadModelStore } from '../read-models/ports/store.ts'
 import type { LogOutput } from './log-output.ts'
-import { counter, figure, gauge, histogram, type MetricSample, type OwnMetric } from './metric-samples.ts'
+import { counter, figure, gauge, histogram, type MetricSample, type OwnMetrics } from './metric-samples.ts'
 import type { Publishing } from './publishing.ts'
+import { publishingMetrics } from './publishing-metrics.ts'
 
 export interface MetricsOptions {
   readonly lag: { readonly lag: Lag }
@@ -32,8 +32,6 @@ export interface MetricsOptions {
   readonly output: Pick<LogOutput, 'lost' | 'warnings'>
 }
 
-type OwnMetrics = Readonly<Record<string, OwnMetric>>
-
 /**
  * What operators watch, in the text format of Prometheus; the names begin with that of the service. Values are taken when they are asked for, from the last look
  * of the lag meter; what that does not know has no line, so that no stale or made-up figure is drawn.
@@ -43,7 +41,7 @@ export function serviceMetrics(service: string, sources: MetricsOptions): Metric
   collectDefaultMetrics({ register: registry })
   const definitions = {
     ...projectionMetrics(sources),
-    ...publishingMetrics(sources),
+    ...publishingMetrics(sources.publishing),
     ...apiMetrics(sources),
     ...processMetrics(sources),
   }
@@ -115,38 +113,6 @@ function projectionMetrics({ lag: source, log, shards, output, publishing }: Met
     event_log_up: figure('Whether the log answered when last looked at', () => upOf(source.lag, 'logAnswers')),
     read_models_up: figure('Whether the read models answered when last looked at', () =>
       upOf(source.lag, 'readModelsAnswer'),
-    ),
-  }
-}
-
-function publishingMetrics({ publishing }: MetricsOptions): OwnMetrics {
-  const states = () => publishing?.states ?? []
-  const byPartition = (figureOf: (partition: PublishedPartition) => number) => () =>
-    states().flatMap(({ publisher, lanes }) =>
-      lanes.flatMap(({ partitions }) =>
-        partitions.map((each) => ({ labels: { publisher, partition: each.partition }, value: figureOf(each) })),
-      ),
-    )
-  return {
-    published_lag_events: gauge(
-      'Records in the log that this process, which has their lane, has not published yet',
-      byPartition(({ events }) => events),
-    ),
-    published_lag_seconds: gauge(
-      'For how long this process has not published all of its lane',
-      byPartition(({ seconds }) => seconds),
-    ),
-    published_waiting_streams: gauge(
-      'Streams whose further events are published once their parked event is settled',
-      byPartition(({ waiting }) => waiting),
-    ),
-    published_lanes: gauge('Lanes that this process has, by whether something is published there', () =>
-      states().flatMap(({ publisher, lanes }) =>
-        (['publishing', 'still'] as const).map((state) => ({
-          labels: { publisher, state },
-          value: lanes.filter(({ failure }) => (failure === undefined) === (state === 'publishing')).length,
-        })),
-      ),
     ),
   }
 }

@@ -118,18 +118,32 @@ describe('metrics', () => {
         ],
         warnings: [{ code: 'publishing_stands_still', message: 'of another log' }],
       },
+      {
+        ...{ publisher: 'documents', failure: undefined, leftOut: 3 },
+        lanes: [{ lane: 0, failure: undefined, partitions: [{ ...behind, filling: { set: 'seats', after: 7 } }] }],
+        warnings: [{ code: 'document_left_out', message: 'the last one seats/7' }],
+      },
     ]
     const published = async (states: readonly PublisherState[]) =>
       (await metricsOf({ publishing: { states } }).text())
         .split('\n')
-        .filter((line) => /^theatre_(published|warn)/.test(line))
+        .filter((line) => /^theatre_(published|documents|warn)/.test(line))
     expect(await published(states)).toEqual([
       'theatre_warnings{part="publishing",code="publishing_stands_still"} 1',
+      'theatre_warnings{part="publishing",code="document_left_out"} 1',
       'theatre_published_lag_events{publisher="events",partition="4"} 12',
+      'theatre_published_lag_events{publisher="documents",partition="4"} 12',
       'theatre_published_lag_seconds{publisher="events",partition="4"} 3.5',
+      'theatre_published_lag_seconds{publisher="documents",partition="4"} 3.5',
+      'theatre_published_filling{publisher="events",partition="4"} 0',
+      'theatre_published_filling{publisher="documents",partition="4"} 1',
+      'theatre_documents_left_out_total 3',
       'theatre_published_waiting_streams{publisher="events",partition="4"} 2',
+      'theatre_published_waiting_streams{publisher="documents",partition="4"} 2',
       'theatre_published_lanes{publisher="events",state="publishing"} 2',
       'theatre_published_lanes{publisher="events",state="still"} 1',
+      'theatre_published_lanes{publisher="documents",state="publishing"} 1',
+      'theatre_published_lanes{publisher="documents",state="still"} 0',
     ])
     expect(await published([])).toEqual([])
   })
