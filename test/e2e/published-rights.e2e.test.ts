@@ -10,9 +10,11 @@ import { petstore, type ServiceProcess, startService, startUnready, untilReady }
 
 const timeout = 300_000
 const published = 'petstore.pets.published'
+const documents = ['petstore.pets.documents.pets', 'petstore.pets.documents.orders'] as const
 const { AclResourceTypes, AclPermissionTypes, AclOperationTypes, ResourcePatternTypes } = kafkajs
 const ofPublishing = [published, 'petstore.pets.positions', 'petstore.pets.']
-const isOfPublishing = ({ resourceName }: AclEntry) => ofPublishing.includes(resourceName)
+const isOfPublishing = ({ resourceName }: AclEntry) =>
+  [...ofPublishing, 'petstore.pets.documents.'].includes(resourceName)
 
 /** Takes all rights of the projector at this name. */
 async function take(kafka: Kafka, resourceName: string): Promise<void> {
@@ -23,10 +25,10 @@ async function take(kafka: Kafka, resourceName: string): Promise<void> {
   expect(taken.filterResponses[0]?.matchingAcls.length, resourceName).toBeGreaterThan(0)
 }
 
-/** Runs the command of a warning. */
-async function run(kafka: Kafka, message: string): Promise<void> {
-  const [command = ''] = /kafka-acls\.sh .*$/.exec(message.replace('User:NAME', 'User:petstore-projector')) ?? []
-  await grant(kafka, aclsOf(command))
+/** Runs the commands of warnings. */
+async function run(kafka: Kafka, messages: string): Promise<void> {
+  const commands = messages.replaceAll('User:NAME', 'User:petstore-projector').match(/kafka-acls\.sh .*$/gm) ?? []
+  await grant(kafka, commands.flatMap(aclsOf))
 }
 
 describeWithLocalBrokers('rights to publish', () => {
@@ -65,6 +67,8 @@ describeWithLocalBrokers('rights to publish', () => {
           expect(Object.fromEntries(Object.entries(told).map(([id, events]) => [id, ids(events)]))).toEqual(
             Object.fromEntries(wanted),
           )
+          const shown = (await recordsOf(admin, documents[0])).map(({ key }) => String(key))
+          expect(new Set(shown)).toEqual(new Set(pets.map(({ id }) => String(id))))
         },
         { timeout: 60_000, interval: 500 },
       )
@@ -75,12 +79,19 @@ describeWithLocalBrokers('rights to publish', () => {
     await heal(projector, createTopic)
     await heal(projector, /--transactional-id petstore\.pets\. /)
     await expectAllTold()
-    expect(await doctor()).toMatch(/^ok +topic petstore\.pets\.published/m)
+    for (const topics of [published, documents.join(', ')]) {
+      await vi.waitFor(async () => expect(await doctor()).toMatch(new RegExp(`^ok +topic ${topics} `, 'm')), {
+        timeout: 60_000,
+      })
+    }
 
-    for (const name of ofPublishing) {
+    for (const name of [...ofPublishing, documents[1]]) {
       await take(admin, name)
       const flag = name.endsWith('.') ? '--transactional-id' : '--topic'
-      expect(await doctor()).toMatch(new RegExp(`^warning +topic ${published} .*${flag} `, 'm'))
+      const topics = name === documents[1] ? documents.join(', ') : published
+      expect(await doctor()).toMatch(
+        new RegExp(`^warning +topic ${topics} +For processes that project: .*${flag} `, 'm'),
+      )
       await heal(projector, new RegExp(`${flag} `))
       await expectAllTold()
     }

@@ -13,7 +13,7 @@ const timeout = 240_000
 describeWithLocalBrokers('by certificate, password and the rights that the runbook names, and no others', () => {
   it('each role does all of its work, and says in one line what is missing', { timeout }, async () => {
     const { files, redis, redisUser, asUser: as, admin } = await startGuardedBrokers()
-    expect(kafkaAcls).toHaveLength(18)
+    expect(kafkaAcls).toHaveLength(20)
     await grant(admin, kafkaAcls)
     const operator = as('operator')
 
@@ -41,7 +41,13 @@ describeWithLocalBrokers('by certificate, password and the rights that the runbo
     await expect.poll(async () => Object.values(await published()).flat().length, isTold).toBe(22)
     const { status, body: owners } = await client.request('/console/api/projectors')
     expect([status, new Set(Object.values(owners as object)).size]).toEqual([200, 1])
-    expect((await client.request('/console/api/published')).body).toMatchObject([{ lag: 0, problems: [] }])
+    const whole = { lag: 0, filling: [], problems: [] }
+    await expect
+      .poll(async () => (await client.request('/console/api/published')).body, isTold)
+      .toMatchObject([
+        { publisher: 'events', ...whole },
+        { publisher: 'documents', ...whole },
+      ])
     const said = await Promise.all(
       ['rebuild', 'stats', 'published', 'events'].map((command) => petstore(operator, command)),
     )

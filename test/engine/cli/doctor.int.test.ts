@@ -41,12 +41,13 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     const environment = { ...brokerEnvironment(brokers), API_KEYS: apiKey }
     const { KAFKA_TOPIC: journal } = environment
     const published = `${journal}.published`
+    const documents = theatre.resources.map(({ collection }) => `${journal}.documents.${collection}`)
     const logger = pino({ level: 'silent' })
     const config = readConfig(theatre, environment)
     const storage = await openStorage(theatre, config, logger)
     await storage.close()
     const missing = await checkUp(theatre, environment)
-    for (const what of [`topic ${published}`, `topic ${journal}.positions`]) {
+    for (const what of [published, ...documents, `${journal}.positions`].map((topic) => `topic ${topic}`)) {
       const detail = expect.stringContaining('the first process to publish makes it')
       expect(missing).toContainEqual({ what, state: 'ok', detail })
     }
@@ -59,7 +60,9 @@ describeWithBrokers('the doctor, on Kafka and Redis', (brokers) => {
     for (const each of topics) await each.prepare()
     for (const each of topics) each.close()
     const whole = { what: `topic ${published}`, state: 'ok', detail: expect.stringContaining('in 3 lanes') }
-    expect(await checkUp(theatre, environment)).toContainEqual(whole)
+    const found = await checkUp(theatre, environment)
+    expect(found).toContainEqual(whole)
+    expect(found).toContainEqual({ ...whole, what: `topic ${documents.join(', ')}` })
 
     const warned = async (detail: RegExp) =>
       expect(await checkUp(theatre, environment)).toContainEqual({

@@ -1,5 +1,5 @@
 import { type Finding, failed, ok, warning } from '../../../lib/operating/finding.ts'
-import { StandsStill } from '../../published-log.ts'
+import { RightMissing, StandsStill } from '../../published-log.ts'
 import { asAdmin } from '../kafka-boot.ts'
 import { type KafkaAccess, KafkaClient } from '../kafka-client.ts'
 import { KafkaReader } from '../kafka-reader.ts'
@@ -19,6 +19,7 @@ export async function checkPublishing(options: PublishingToCheck): Promise<reado
     if (found.length > 0) await askForRights(reader, options)
     return found
   } catch (error) {
+    if (error instanceof RightMissing) return [warning(what, `For processes that project: ${error.message}`)]
     return [error instanceof StandsStill ? warning(what, error.message) : failed(what, error)]
   } finally {
     reader.close()
