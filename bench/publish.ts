@@ -158,7 +158,7 @@ async function catchUp(stack: AsyncDisposableStack, environment: Environment, cl
   return { pets: Math.round(pets), events: events.costs, filled: filled.costs, ratio }
 }
 
-const filling = 'published_filling_partitions'
+const filling = 'published_filling'
 const figure = ({ url }: Server, name: string) => metric(url, `petstore_${name}`)
 
 /** Pets a second until a figure is 0 again, and microseconds of CPU for each. */

@@ -66,6 +66,8 @@ export class Publisher {
   #closing: Promise<unknown> = Promise.resolve()
   #seconds: ReadonlyMap<number, number> = new Map()
   #membership: LaneMembership | undefined
+  /** What the last look found, while it takes part. */
+  #found: unknown
   #failure: unknown = new Error('The read models have not caught up yet.')
 
   constructor(options: PublisherOptions) {
@@ -91,7 +93,7 @@ export class Publisher {
       warnings: [
         ...published.warnings,
         ...telling.warnings,
-        ...standingStill([failure, ...this.#lanes.map((lane) => lane.still)]),
+        ...standingStill([failure, this.#found, ...this.#lanes.map((lane) => lane.still)]),
       ],
     }
   }
@@ -136,7 +138,10 @@ export class Publisher {
       await this.#pause(tickMs)
       if (performance.now() - preparedMs < lookAgainMs) continue
       preparedMs = performance.now()
-      await Promise.race([published.prepare(), abortOf(signal)]).catch(() => {}) // its lanes say what is wrong
+      this.#found = await Promise.race([published.prepare(), abortOf(signal)]).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
     }
     if (!signal.aborted) this.#failed(new Error('The read models are too far behind the log.'))
     this.#assign([], lanes, membership)

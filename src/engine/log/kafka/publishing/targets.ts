@@ -45,7 +45,7 @@ export async function stateOf(reader: KafkaReader, target: Target, end: Offset |
   if (behind === undefined || behind.offset < end) return 'lost'
   throw new StandsStill(
     `Topic ${topic} has a record at offset ${behind.offset} of partition ${partition}, and its publisher left it at ${end}: ` +
-      'the topic of the positions has lost its end, or another program writes here. Take away its right, and delete both topics.',
+      'the topic of the positions has lost its end, or another program writes here. Take away its right, and delete this topic: it comes back.',
   )
 }
 
