@@ -1,0 +1,63 @@
+import { expect, vi } from 'vitest'
+import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
+import { documentsTarget } from '../../src/engine/log/published-log.ts'
+import { asAdmin, type TopicRecord } from '../brokers/topics.ts'
+import { type Client, inParallel } from './client.ts'
+import { readTopic, type Topic } from './topic.ts'
+
+const patience = { timeout: 60_000, interval: 250 }
+const paths = { pets: '/v1/pets', orders: '/v1/store/orders' } as const
+type Collection = keyof typeof paths
+const collections = Object.keys(paths) as readonly Collection[]
+
+/** The ids of all documents that ever were. */
+export type Known = Readonly<Record<Collection, readonly number[]>>
+
+/** The topic of the documents of a collection. */
+export function documentTopicOf(topic: Topic, collection: string): Topic {
+  return { ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.${documentsTarget(collection)}` }
+}
+
+/** What a consumer holds who has loaded the topic: the last record of each key. */
+export async function tableOf(topic: Topic, collection: string): Promise<ReadonlyMap<number, TopicRecord>> {
+  const records = await readTopic(documentTopicOf(topic, collection))
+  return new Map(records.map((record) => [Number(record.key), record]))
+}
+
+/** The last value of every document becomes what GET shows, and null where that is 404; and there are no others. */
+export async function expectTables(topic: Topic, client: Client, known: Known): Promise<void> {
+  await vi.waitFor(async () => {
+    for (const collection of collections) {
+      const table = await tableOf(topic, collection)
+      const told = [...table].map(([id, { value }]) => [id, value && String(value)] as const)
+      expect(sorted(told)).toEqual(sorted(await shownBy(client, collection, known[collection])))
+      for (const [id, { partition }] of table) expect(partition).toBe(partitionOf(String(id), 6))
+    }
+  }, patience)
+}
+
+function sorted(documents: readonly (readonly [number, string | null])[]) {
+  return documents.toSorted(([one], [other]) => one - other)
+}
+
+function shownBy(client: Client, collection: Collection, ids: readonly number[]) {
+  return inParallel(ids.length, 16, async (index) => {
+    const id = ids[index] ?? 0
+    const { status, text } = await client.request(`${paths[collection]}/${id}`)
+    expect([200, 404]).toContain(status)
+    return [id, status === 200 ? text : null] as const
+  })
+}
+
+/** Beside the record, as text. */
+export function headersOf({ headers = {} }: Pick<TopicRecord, 'headers'>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+/** Beside a service, which makes them again. */
+export function deleteDocumentTopics(topic: Topic, ...others: Topic[]): Promise<void> {
+  const topics = [...collections.map((each) => documentTopicOf(topic, each)), ...others]
+  return asAdmin(topic.KAFKA_BROKERS, (admin) =>
+    admin.deleteTopics({ topics: topics.map(({ KAFKA_TOPIC }) => KAFKA_TOPIC) }),
+  )
+}
