@@ -81,7 +81,10 @@ export async function recordsOf(kafka: Kafka, topic: string): Promise<TopicRecor
     reached.set(partition, Number(lastOffset) + 1)
   })
   await consumer.run({
-    eachMessage: async ({ partition, message }) => void found.push({ partition, ...message }),
+    // Its headers are read when they are asked for, so a copy has none.
+    eachMessage: async ({ partition, message }) => {
+      found.push({ partition, ...message, headers: message.headers ?? {} })
+    },
   })
   try {
     await until(`topic ${topic} is read`, patienceMs, async () =>

@@ -3,9 +3,11 @@ import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { documentsTarget } from '../../src/engine/log/published-log.ts'
 import { asAdmin, type TopicRecord } from '../brokers/topics.ts'
 import { type Client, inParallel } from './client.ts'
+import { positionsOf } from './published-topic.ts'
 import { readTopic, type Topic } from './topic.ts'
 
 const patience = { timeout: 60_000, interval: 250 }
+const [partitions, lanes] = [6, 3]
 const paths = { pets: '/v1/pets', orders: '/v1/store/orders' } as const
 type Collection = keyof typeof paths
 const collections = Object.keys(paths) as readonly Collection[]
@@ -31,7 +33,7 @@ export async function expectTables(topic: Topic, client: Client, known: Known): 
       const table = await tableOf(topic, collection)
       const told = [...table].map(([id, { value }]) => [id, value && String(value)] as const)
       expect(sorted(told)).toEqual(sorted(await shownBy(client, collection, known[collection])))
-      for (const [id, { partition }] of table) expect(partition).toBe(partitionOf(String(id), 6))
+      for (const [id, { partition }] of table) expect(partition).toBe(partitionOf(String(id), partitions))
     }
   }, patience)
 }
@@ -47,6 +49,17 @@ function shownBy(client: Client, collection: Collection, ids: readonly number[])
     expect([200, 404]).toContain(status)
     return [id, status === 200 ? text : null] as const
   })
+}
+
+/** The copy of the read models is done in each partition of the journal: what follows is told after each event. */
+export async function untilFilled(topic: Topic): Promise<void> {
+  await vi.waitFor(async () => {
+    const records = await readTopic(positionsOf(topic))
+    const ofDocuments = records.filter(({ partition, key }) => partition >= lanes && /^\d+$/.test(String(key)))
+    const positions = new Map(ofDocuments.map(({ key, value }) => [String(key), JSON.parse(String(value))]))
+    expect(positions.size).toBe(partitions)
+    for (const { filled } of positions.values()) expect(filled).toEqual({ projections: expect.any(String) })
+  }, patience)
 }
 
 /** Beside the record, as text. */

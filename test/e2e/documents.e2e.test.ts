@@ -3,7 +3,14 @@ import { expect, it } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { asAdmin, deleteTopics } from '../brokers/topics.ts'
 import { Client, createMany, inParallel } from './client.ts'
-import { deleteDocumentTopics, documentTopicOf, expectTables, headersOf, tableOf } from './document-topics.ts'
+import {
+  deleteDocumentTopics,
+  documentTopicOf,
+  expectTables,
+  headersOf,
+  tableOf,
+  untilFilled,
+} from './document-topics.ts'
 import { positionsOf, untilPublishing } from './published-topic.ts'
 import { brokerEnvironment, type ServiceProcess, startService } from './service.ts'
 import type { Topic } from './topic.ts'
@@ -27,6 +34,7 @@ describeWithBrokers('the topics of documents', (brokers) => {
   it('have what GET shows, after each event, with the version of the stream that it shows', async () => {
     const environment = brokerEnvironment(brokers)
     const client = new Client(await startService(environment))
+    await untilFilled(environment)
     const [rex, other] = await createMany(client, 2)
     if (rex === undefined || other === undefined) throw new Error('there are two')
     const order = await client.order(rex.id)

@@ -66,13 +66,13 @@ async function openRelease(
     },
     async page(query, atLeast) {
       await reads(atLeast)
-      return await projection.readModel.page({ ...query, limit: textsAtOnce })
+      return await projection.readModel.page({ ...query, limit: documentsAtOnce })
     },
     async *texts(set, atLeast) {
       let from: string | undefined
       do {
         await reads(atLeast)
-        const page = await projection.store.inspection.scan('generation', set, from, textsAtOnce)
+        const page = await projection.store.inspection.scan('generation', set, from, 1)
         yield { items: page?.items ?? [], reached: page === undefined ? [] : [page.snapshot.checkpoints] }
         from = page?.next
       } while (from !== undefined)
@@ -85,7 +85,7 @@ async function openRelease(
 }
 
 type LaneReads = Pick<ReadModel, 'loadAll' | 'page' | 'texts' | 'reportDamage'>
-const textsAtOnce = 2
+const documentsAtOnce = 2
 
 function logOver(journal: readonly AnyRecord[]) {
   return {
