@@ -1,9 +1,11 @@
 import { expect, vi } from 'vitest'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { documentsTarget } from '../../src/engine/log/published-log.ts'
+import { resultOf } from '../brokers/program.ts'
 import { asAdmin, type TopicRecord } from '../brokers/topics.ts'
 import { type Client, inParallel } from './client.ts'
 import { positionsOf } from './published-topic.ts'
+import { startProgram } from './service.ts'
 import { readTopic, type Topic } from './topic.ts'
 
 const patience = { timeout: 60_000, interval: 250 }
@@ -62,9 +64,18 @@ export async function untilFilled(topic: Topic): Promise<void> {
   }, patience)
 }
 
-/** Beside the record, as text. */
-export function headersOf({ headers = {} }: Pick<TopicRecord, 'headers'>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+/** Those of the last record of each key, as text. */
+export async function headersIn(topic: Topic, collection: string): Promise<ReadonlyMap<number, object>> {
+  const { KAFKA_BROKERS, KAFKA_TOPIC } = documentTopicOf(topic, collection)
+  const { length } = await readTopic(documentTopicOf(topic, collection))
+  const printing = startProgram('./print-headers.ts', {}, KAFKA_BROKERS, KAFKA_TOPIC, String(length))
+  const { code, output, errors } = await resultOf(printing)
+  expect(code, errors).toBe(0)
+  const lines = output
+    .trim()
+    .split('\n')
+    .map((line): { key: string; headers: object } => JSON.parse(line))
+  return new Map(lines.map(({ key, headers }) => [Number(key), headers]))
 }
 
 /** Beside a service, which makes them again. */
