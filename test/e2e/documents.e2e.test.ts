@@ -3,14 +3,7 @@ import { expect, it } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { asAdmin, deleteTopics } from '../brokers/topics.ts'
 import { Client, createMany, inParallel } from './client.ts'
-import {
-  deleteDocumentTopics,
-  documentTopicOf,
-  expectTables,
-  headersOf,
-  tableOf,
-  untilFilled,
-} from './document-topics.ts'
+import { deleteDocumentTopics, documentTopicOf, expectTables, headersIn, untilFilled } from './document-topics.ts'
 import { positionsOf, untilPublishing } from './published-topic.ts'
 import { brokerEnvironment, type ServiceProcess, startService } from './service.ts'
 import type { Topic } from './topic.ts'
