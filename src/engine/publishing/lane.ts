@@ -16,10 +16,11 @@ import {
 import { DamagedError } from '../read-models/damaged.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
-import type { LanePartition } from './teller.ts'
+import type { LanePartition, Teller, Telling } from './teller.ts'
 import { type TakenTurn, type TurnOptions, takeTurn } from './turn.ts'
 
-export interface LaneOptions extends TurnOptions {
+export interface LaneOptions extends Omit<TurnOptions, 'teller'> {
+  readonly telling: Pick<Telling, 'newTeller'>
   readonly readModel: Pick<ReadModel, 'loadAll' | 'reportDamage'>
   readonly published: Pick<PublishedLog, 'takeOver' | 'publisher'>
   readonly group: Pick<LaneMembership, 'heartbeat'>
@@ -57,6 +58,7 @@ export class Lane {
   readonly #ended = new AbortController()
   readonly #beganMs = performance.now()
   readonly #running: Promise<void>
+  #teller: Teller
   #owned: OwnedLane | undefined
   #states: readonly PartitionState[] = []
   #failure: unknown
@@ -65,6 +67,7 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     this.#options = options
+    this.#teller = options.telling.newTeller()
     this.#running = this.#run()
   }
 
@@ -114,6 +117,7 @@ export class Lane {
         this.#owned?.close()
         this.#owned = undefined
         this.#states = []
+        this.#teller = this.#options.telling.newTeller() // what the one before told last may have come to nothing
       }
       const pauseMs = this.#failure instanceof StandsStill ? stillMs : retryMs
       await delay(pauseMs, undefined, { signal }).catch(() => {})
@@ -162,11 +166,11 @@ export class Lane {
   }
 
   #isUnfilled({ memory }: PartitionState): boolean {
-    return this.#options.teller.filling?.isDone(memory) === false
+    return this.#teller.filling?.isDone(memory) === false
   }
 
   async #fill(unfilled: readonly PartitionState[]): Promise<readonly TakenTurn[]> {
-    const { filling } = this.#options.teller
+    const { filling } = this.#teller
     const [first] = unfilled
     if (filling === undefined || first === undefined) return []
     const turns = await this.#unlessAway(first.partition, () => filling.turns(unfilled))
@@ -178,11 +182,12 @@ export class Lane {
 
   /** Begins with another partition each time, so that none starves. */
   async #passEvents(due: readonly PartitionState[], beganMs: number): Promise<readonly TakenTurn[]> {
+    const options = { ...this.#options, teller: this.#teller }
     const from = Math.floor(Math.random() * due.length)
     const taken: TakenTurn[] = []
     for (const { partition, memory, due: streams } of [...due.slice(from), ...due.slice(0, from)]) {
       if (performance.now() - beganMs > beginWithinMs) break
-      const each = await this.#unlessAway(partition, () => takeTurn(this.#options, partition, memory, streams))
+      const each = await this.#unlessAway(partition, () => takeTurn(options, partition, memory, streams))
       if (each === undefined) continue
       const { progress, places } = each.turn
       if (progress.next > memory.next || places.size > 0) taken.push(each)

@@ -19,7 +19,7 @@ export interface Draw {
   readonly booking: number
 }
 
-/** Of these streams, as often as they are named. */
+/** A record of one of these streams, each as often as it is named. */
 export function drawOf(...streams: readonly number[]): fc.Arbitrary<Draw> {
   return fc.record({
     kind: fc.constantFrom(...kinds),

@@ -46,7 +46,7 @@ export function transactionalIdOf({ topic, publisher }: PublisherOf, lane: numbe
 }
 
 const lanesAtFirst = 3
-/** Of every message: a document, in UTF-8, and what is beside it. */
+/** The largest message: a document, in UTF-8, and what is beside it. */
 const messageBytesMax = 2 * 1024 * 1024
 /** How long a consumer may be away and still see that a document was removed. */
 const tombstonesKeptMs = 7 * 24 * 3_600_000
