@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { checkDocuments, collections, type ToldDocuments } from '../judge/documents.ts'
 import { type Contradiction, contradiction, type History } from '../judge/history.ts'
 import { checkPublished } from '../judge/published.ts'
+import { HttpClient } from '../lib/http-client.ts'
 import { followToEnd } from './followers.ts'
 import type { Recorder } from './recorder.ts'
 import { apiKey, type Scenario } from './system/scenario.ts'
@@ -84,12 +86,39 @@ export async function published(
   history: History,
 ): Promise<readonly Contradiction[]> {
   if (readPublished === undefined) return []
+  return await untilNothingIsFound(async () => checkPublished(history, partitions, await readPublished()))
+}
+
+/** Within a minute the last value of each document is what GET shows. Resolves to what was not so. */
+export async function documented(
+  { apis: [api], partitions, readDocuments }: Pick<Scenario, 'apis' | 'partitions' | 'readDocuments'>,
+  history: History,
+): Promise<readonly Contradiction[]> {
+  if (readDocuments === undefined || api === undefined) return []
+  const client = new HttpClient(api, apiKey)
+  return await untilNothingIsFound(async () => {
+    const found = collections.map(async (collection) =>
+      checkDocuments(history, partitions, {
+        ...{ collection, records: await readDocuments(collection) },
+        shown: (id) => shownIn(client, collection, id),
+      }),
+    )
+    return (await Promise.all(found)).flat()
+  })
+}
+
+const paths: Readonly<Record<ToldDocuments['collection'], string>> = { pets: '/v1/pets', orders: '/v1/store/orders' }
+
+async function shownIn(client: HttpClient, collection: ToldDocuments['collection'], id: number) {
+  const { status, text } = await client.request(`${paths[collection]}/${id}`)
+  if (status !== 200 && status !== 404) throw new Error(`${collection}/${id} is answered ${status} ${text}`)
+  return status === 200 ? text : null
+}
+
+async function untilNothingIsFound(check: () => Promise<readonly Contradiction[]>): Promise<readonly Contradiction[]> {
   const deadline = performance.now() + publishedWithinMs
   for (;;) {
-    const found = await readPublished().then(
-      (records) => checkPublished(history, partitions, records),
-      (error) => [contradiction('what is published cannot be read', String(error))],
-    )
+    const found = await check().catch((error) => [contradiction('what is published cannot be read', String(error))])
     if (found.length === 0 || performance.now() > deadline) return found
     await delay(500)
   }

@@ -3,7 +3,7 @@ import { within } from '../brokers/ready.ts'
 import { type Contradiction, contradiction, type History } from '../judge/history.ts'
 import { Random } from '../lib/random.ts'
 import { Clients } from './clients.ts'
-import { caughtUp, followed, published } from './end-of-run.ts'
+import { caughtUp, documented, followed, published } from './end-of-run.ts'
 import type { Fault, Lane, Occasion } from './faults/fault.ts'
 import { Followers } from './followers.ts'
 import { type FaultSummary, Journal } from './journal.ts'
@@ -150,7 +150,8 @@ export class Trial {
     await Promise.all([clients.stop(), followers.stop()])
     for (const found of await Promise.all([caughtUp(running), followed(running, recorder)])) oracle.found(found)
     const history = await oracle.compare(running, { isEnd: true })
-    oracle.found(await published(running, history))
+    oracle.found(await published(running, history)) // after a loss this is what makes the topics anew
+    oracle.found(await documented(running, history))
     const ends = running.services.flatMap(({ endedBadly }) => endedBadly)
     oracle.found(ends.map((end) => contradiction('a process ended by itself, or not when it was told to', end)))
     if (journal.faults === 0) oracle.found([contradiction('nothing happened', 'No fault was inflicted.')])

@@ -4,8 +4,9 @@ import type { asyncApiDocument } from '../../src/engine/definition/asyncapi.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { settingsOf, type TopicRecord } from '../brokers/topics.ts'
 import { Client } from './client.ts'
-import { brokerEnvironment, startProgram, startService } from './service.ts'
-import { readTopic, type Topic } from './topic.ts'
+import { type PrintedRecord, printedRecords } from './document-topics.ts'
+import { brokerEnvironment, startService } from './service.ts'
+import { readTopic } from './topic.ts'
 
 const patience = { timeout: 60_000, interval: 250 }
 type Described = ReturnType<typeof asyncApiDocument>
@@ -27,12 +28,8 @@ describeWithBrokers('topics of documents', (brokers) => {
     for (const [collection, documents] of Object.entries(shown)) {
       const channel = described.channels[`documents.${collection}`] ?? expect.fail(collection)
       const topic = { ...environment, KAFKA_TOPIC: String(channel.address) }
-      const records = await vi.waitFor(async () => {
-        const found = await readTopic(topic)
-        expect(lastValues(found)).toEqual(documents)
-        return found
-      }, patience)
-      for (const record of await printed(topic, records.length)) expectDescribed(record, channel, described)
+      await vi.waitFor(async () => expect(lastValues(await readTopic(topic))).toEqual(documents), patience)
+      for (const record of await printedRecords(topic)) expectDescribed(record, channel, described)
       const settings = Object.entries(channel.bindings.kafka.topicConfiguration)
       const wanted = Object.fromEntries(settings.map(([setting, value]) => [setting, String(value)]))
       expect(await settingsOf(environment.KAFKA_BROKERS, topic.KAFKA_TOPIC, Object.keys(wanted))).toEqual(wanted)
@@ -44,24 +41,8 @@ function lastValues(records: readonly TopicRecord[]) {
   return Object.fromEntries(records.map(({ key, value }) => [String(key), value && String(value)]))
 }
 
-interface Printed {
-  readonly key: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly payload: unknown
-}
-
-/** So many records, as any client of Kafka has them. */
-async function printed({ KAFKA_BROKERS, KAFKA_TOPIC }: Topic, count: number): Promise<readonly Printed[]> {
-  const program = startProgram('print-headers.ts', { KAFKA_BROKERS, KAFKA_TOPIC })
-  return await vi.waitFor(() => {
-    const lines = program.output().split('\n').slice(0, -1)
-    expect(lines.length, program.errors()).toBeGreaterThanOrEqual(count)
-    return lines.map((line) => JSON.parse(line))
-  }, patience)
-}
-
 function expectDescribed(
-  { key, headers, payload }: Printed,
+  { key, headers, payload }: PrintedRecord,
   { messages }: Described['channels'][string],
   { components }: Described,
 ): void {

@@ -63,6 +63,10 @@ export class HistoryBuilder {
     return this.#append(`Order${type}`, of.petId, { orderId: of.id, petId: of.petId }, options)
   }
 
+  removed({ id }: Pet, options: EventOptions): number {
+    return this.#append('PetRemoved', id, { petId: id }, options)
+  }
+
   discarded({ id }: Pet, offset: number): number {
     return this.#append('EventDiscarded', id, { offset }, { version: undefined })
   }

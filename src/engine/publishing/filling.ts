@@ -41,7 +41,7 @@ const waitMs = 250
  */
 export class ReadModelFilling implements Filling {
   readonly #options: FillingOptions
-  /** A walk through the rows, which nobody can go on with elsewhere. */
+  /** The walk through the rows, which begins once all partitions have come so far. No position has its place. */
   #walk: ReturnType<ReadModel['texts']> | undefined
 
   constructor(options: FillingOptions) {
@@ -57,9 +57,7 @@ export class ReadModelFilling implements Filling {
     const toBegin = partitions.filter(({ memory }) => memory.filled?.projections !== projections)
     if (toBegin.length > 0) return await this.#begin(toBegin)
     const [first = { set: rows, after: 0 }] = partitions.map(placeOf).sort((one, other) => this.#compare(one, other))
-    if (first.set === rows) return await this.#copyRemoved(partitions)
-    this.#walk = undefined
-    return await this.#copyPage(partitions, first)
+    return first.set === rows ? await this.#copyRemoved(partitions) : await this.#copyPage(partitions, first)
   }
 
   async #begin(partitions: readonly LanePartition[]): Promise<readonly PartitionTurn[]> {

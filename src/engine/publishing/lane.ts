@@ -4,8 +4,10 @@ import { messageOf } from '../lib/errors/errors.ts'
 import { abortOf, withTimeout } from '../lib/with-timeout.ts'
 import { type LaneMembership, type OwnedLane, type PublishedLog, StandsStill } from '../log/published-log.ts'
 import { LaneTurns, type LaneTurnsOptions } from './lane-turns.ts'
+import type { Telling } from './teller.ts'
 
-export interface LaneOptions extends LaneTurnsOptions {
+export interface LaneOptions extends Omit<LaneTurnsOptions, 'teller'> {
+  readonly telling: Pick<Telling, 'newTeller'>
   readonly published: Pick<PublishedLog, 'takeOver' | 'publisher'>
   readonly group: Pick<LaneMembership, 'heartbeat'>
   readonly lane: number
@@ -102,7 +104,8 @@ export class Lane {
     const own = Array.from({ length: log.partitions }, (_, partition) => partition).filter(
       (each) => each % lanes === lane,
     )
-    const turns = new LaneTurns(this.#options, own, owned.memory)
+    const teller = this.#options.telling.newTeller() // what the one before told last may have come to nothing
+    const turns = new LaneTurns({ ...this.#options, teller }, own, owned.memory)
     this.#turns = turns
     for (let checkedMs = performance.now(); !signal.aborted; ) {
       const beganMs = performance.now()

@@ -15,7 +15,7 @@ export interface PublisherOptions extends Omit<LaneOptions, LaneOwn> {
   readonly lag: () => Lag
 }
 
-type LaneOwn = 'teller' | 'published' | 'group' | 'lane' | 'lanes' | 'heard'
+type LaneOwn = 'telling' | 'published' | 'group' | 'lane' | 'lanes' | 'heard'
 
 export interface PublishedPartition {
   readonly partition: number
@@ -155,10 +155,7 @@ export class Publisher {
     const closing = this.#lanes.filter((lane) => !kept.includes(lane)).map((lane) => lane.close())
     this.#closing = Promise.all([this.#closing, ...closing])
     const taken = assigned.filter((lane) => !kept.some((each) => each.lane === lane))
-    const opened = taken.map((lane) => {
-      const teller = this.#options.telling.newTeller()
-      return new Lane({ ...this.#options, teller, lane, lanes, group, heard: this.#heard })
-    })
+    const opened = taken.map((lane) => new Lane({ ...this.#options, lane, lanes, group, heard: this.#heard }))
     this.#lanes = [...kept, ...opened].sort((one, other) => one.lane - other.lane)
   }
 

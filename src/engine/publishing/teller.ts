@@ -5,7 +5,7 @@ import { shownEvent } from '../log/shown-event.ts'
 import type { KnownStreams } from './known-streams.ts'
 import type { EventRecord } from './told-events.ts'
 
-/** What one lane tells. */
+/** What an owner of a lane tells, from when it takes the lane over until it lets it go. */
 export interface Teller {
   /** What is told of an event that took effect. Throws what reading the log and the read models throws. */
   tell(event: EventRecord, streams: KnownStreams): Promise<readonly ToldRecord[]> | readonly ToldRecord[]
@@ -28,7 +28,7 @@ export interface Filling {
 
 /** What a publisher tells. */
 export interface Telling {
-  /** One for each lane: it may remember what it has read. */
+  /** One for each time that a lane is taken over: it may go on from what it told before. */
   newTeller(): Teller
   /** Documents that were left out, since they are too large. */
   readonly leftOut: number

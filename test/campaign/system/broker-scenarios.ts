@@ -6,6 +6,7 @@ import type { Link } from '../../brokers/link.ts'
 import { startRedis } from '../../brokers/processes.ts'
 import type { Environment } from '../../brokers/program.ts'
 import { askRedis, until } from '../../brokers/ready.ts'
+import { collections } from '../../judge/documents.ts'
 import type { LogRecord } from '../../judge/history.ts'
 import type { Lane } from '../faults/fault.ts'
 import { foreignTransactions } from '../faults/foreign-producers.ts'
@@ -101,9 +102,7 @@ export const lossy: StartScenario = async (stack, setting) => {
 
 /** Those that come back when they are deleted. */
 function publishingTopics(topic: string): string[] {
-  return [eventsTarget, documentsTarget('pets'), documentsTarget('orders'), 'positions'].map(
-    (each) => `${topic}.${each}`,
-  )
+  return [eventsTarget, ...collections.map(documentsTarget), 'positions'].map((each) => `${topic}.${each}`)
 }
 
 /**
@@ -203,6 +202,7 @@ async function startServices(
     partitions,
     readLog: () => readLog(cluster.brokers, topic),
     readPublished: () => readCommitted(cluster.brokers, `${topic}.${eventsTarget}`),
+    readDocuments: (collection: string) => readCommitted(cluster.brokers, `${topic}.${documentsTarget(collection)}`),
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Environment } from '../../brokers/program.ts'
+import type { ToldDocuments } from '../../judge/documents.ts'
 import type { LogRecord } from '../../judge/history.ts'
 import { type Fault, type Lane, lasting } from '../faults/fault.ts'
 import { keyRevocation, type Operated, rebuild } from '../faults/operators.ts'
@@ -35,6 +36,8 @@ export interface Scenario {
   readLog(): Promise<LogRecord[]>
   /** What is published, once there are no more faults. Undefined where nothing is. */
   readonly readPublished?: () => Promise<LogRecord[]>
+  /** As `readPublished`, the topic of the documents of a collection. */
+  readonly readDocuments?: (collection: ToldDocuments['collection']) => Promise<LogRecord[]>
 }
 
 export interface Setting {

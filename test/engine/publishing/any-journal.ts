@@ -10,25 +10,23 @@ import {
   seatRemoved,
 } from '../projector/records.ts'
 
+const kinds = ['next', 'next', 'next', 'next', 'next', 'removed', 'rival', 'newer', 'discard', 'discard', 'skipped']
+
 /** What is drawn of one record of the journal: it makes sense only where it will stand. */
-export const anyDraw = fc.record({
-  kind: fc.constantFrom(
-    'next',
-    'next',
-    'next',
-    'next',
-    'next',
-    'removed',
-    'rival',
-    'newer',
-    'discard',
-    'discard',
-    'skipped',
-  ),
-  stream: fc.constantFrom(1, 1, 1, 2),
-  booking: fc.integer({ min: 1, max: 40 }),
-})
-export type Draw = typeof anyDraw extends fc.Arbitrary<infer T> ? T : never
+export interface Draw {
+  readonly kind: string
+  readonly stream: number
+  readonly booking: number
+}
+
+/** A record of one of these streams, each as often as it is named. */
+export function drawOf(...streams: readonly number[]): fc.Arbitrary<Draw> {
+  return fc.record({
+    kind: fc.constantFrom(...kinds),
+    stream: fc.constantFrom(...streams),
+    booking: fc.integer({ min: 1, max: 40 }),
+  })
+}
 
 /** Streams that wait behind what no release, or only the newest one, can apply; discards name what the newest one parks. */
 export async function journalOf(draws: readonly Draw[]): Promise<AnyRecord[]> {
@@ -82,6 +80,7 @@ export const anyStep = fc.oneof(
       isCommitted: fc.constantFrom(true, true, true, false),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('takeOver' as const, 'switch' as const) }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constantFrom('takeOver' as const, 'switch' as const) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('lose' as const) }) },
 )
 export type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never

@@ -1,12 +1,21 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { documentsTarget } from '../../../src/engine/log/published-log.ts'
+import { documentsOf } from '../../../src/engine/definition/shown-documents.ts'
+import { documentsTarget, type ToldRecord } from '../../../src/engine/log/published-log.ts'
 import { documentTelling } from '../../../src/engine/publishing/documents.ts'
-import { anyDraw, anyStep, journalOf } from './any-journal.ts'
+import { readEvent } from '../../../src/engine/rule/stream-event.ts'
+import { anyStep, drawOf, journalOf } from './any-journal.ts'
 import { openPublishedWorld, type PublishedWorld } from './published-world.ts'
 
+type Values = Readonly<Record<string, string | null>>
+type Release = PublishedWorld['releases']['newest']
+
+const keyOf = ({ target, key }: Pick<ToldRecord, 'target' | 'key'>) => `${target}/${key}`
+const versionOf = ({ headers: { streamversion } }: ToldRecord) => Number(streamversion)
+const streamOf = ({ headers: { stream } }: ToldRecord) => String(stream)
+
 /** What a release shows, and null for each seat that is removed. */
-async function shownBy({ projection }: PublishedWorld['releases']['newest']) {
+async function shownBy({ projection }: Release): Promise<Values> {
   const { documents, rows } = await projection.read()
   const shown: Record<string, string | null> = {}
   for (const collection of ['seats', 'bookings']) {
@@ -17,14 +26,50 @@ async function shownBy({ projection }: PublishedWorld['releases']['newest']) {
   return shown
 }
 
-function lastValues(world: PublishedWorld) {
-  return Object.fromEntries(Object.entries(world.table()).map(([key, [value]]) => [key, value]))
+/** The documents of a stream as of each of its versions, those that the state shows no more included. */
+async function versionsOf({ journal, log, releases: { newest } }: PublishedWorld, stream: string): Promise<Values[]> {
+  const { definition, projection } = newest
+  const { row } = await projection.readModel.load({ stream })
+  const { entries } = await projection.readModel.load({ stream, versions: { first: 1, last: row?.version ?? 0 } })
+  let state: unknown = definition.stream.initial
+  const found: Values[] = [{}]
+  for (const [version, { offset, isDiscarded }] of [...entries].sort(([one], [other]) => one - other)) {
+    const { key = null, value = null } = journal[offset] ?? {}
+    const event = readEvent({ log, definition }, 0, { offset, key, value })
+    const isCounted = !isDiscarded && event?.discards === undefined && event?.decoded.outcome === 'event'
+    if (isCounted) state = definition.stream.evolve(state, { event: event.decoded.event, version, time: event.time })
+    const shown = isCounted ? documentsOf(definition, state) : []
+    const changed = shown.map(({ collection, id, json }) => [
+      keyOf({ target: documentsTarget(collection), key: String(id) }),
+      json,
+    ])
+    found.push({ ...found.at(-1), ...Object.fromEntries(changed) })
+  }
+  return found
 }
 
-it('tells in the end what the read models show, whatever happens meanwhile', async () => {
+/** Those whose text is not what their stream shows at the version that they name. */
+async function contradictingIn(world: PublishedWorld): Promise<readonly ToldRecord[]> {
+  const streams = new Set(world.told.map(streamOf))
+  const versions = new Map<string, Values[]>()
+  for (const stream of streams) versions.set(stream, await versionsOf(world, stream))
+  return world.told.filter((record) => {
+    const shown = versions.get(streamOf(record))?.[versionOf(record)]
+    return shown?.[keyOf(record)] !== record.value
+  })
+}
+
+/** What a consumer holds who takes each value, or those alone whose version is not below that of the one it has. */
+function tablesOf(told: readonly ToldRecord[]): readonly Values[] {
+  return [told, told.toSorted((one, other) => versionOf(one) - versionOf(other))].map((records) =>
+    Object.fromEntries(records.map((record) => [keyOf(record), record.value])),
+  )
+}
+
+it('tells in the end what the read models show, and each value with its version, whatever happens meanwhile', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(anyDraw, { maxLength: 50, size: 'max' }),
+      fc.array(drawOf(1, 1, 1, 2, 2, 3, 4, 5), { maxLength: 50, size: 'max' }),
       fc.array(anyStep, { minLength: 5, maxLength: 60, size: 'max' }),
       fc.array(fc.constantFrom(0, 0, 0, 1, 2, 5), { minLength: 1, maxLength: 30 }),
       async (draws, steps, progress) => {
@@ -32,7 +77,9 @@ it('tells in the end what the read models show, whatever happens meanwhile', asy
         const all = await journalOf(draws)
         const world = await openPublishedWorld(() => progress[reads++ % progress.length] ?? 0, documentTelling)
         await world.live(all, steps)
-        expect(lastValues(world)).toEqual(await shownBy(world.releases.newest))
+        const shown = await shownBy(world.releases.newest)
+        expect(tablesOf(world.told)).toEqual([shown, shown])
+        expect(await contradictingIn(world)).toEqual([])
       },
     ),
     { numRuns: 1000 },

@@ -1,17 +1,26 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { after, nothingTold, type PublishedLog, StandsStill } from '../../../src/engine/log/published-log.ts'
+import { type DocumentOptions, documentTelling } from '../../../src/engine/publishing/documents.ts'
 import { Lane } from '../../../src/engine/publishing/lane.ts'
-import { eventTelling } from '../../../src/engine/publishing/teller.ts'
-import { seatAdded } from '../projector/records.ts'
+import { eventTelling, type Telling } from '../../../src/engine/publishing/teller.ts'
+import { type AnyRecord, seatAdded, seatRemoved } from '../projector/records.ts'
 import { openPublishedWorld } from './published-world.ts'
 
 /** What becomes of a transaction: as asked, aborted, or committed without an answer. */
 type Fate = 'commits' | 'fails' | 'is lost'
 
 /** One lane over a topic in memory, where each transaction and each take-over goes as told. */
-async function openLane(fates: Fate[] = [], takeOvers: (Error | undefined)[] = [], lookMs?: number) {
-  const world = await openPublishedWorld()
+async function openLane(
+  fates: Fate[] = [],
+  takeOvers: (Error | undefined)[] = [],
+  tellingOf: (options: DocumentOptions) => Telling = () => eventTelling,
+  before: readonly AnyRecord[] = [],
+  lookMs?: number,
+) {
+  const world = await openPublishedWorld(undefined, tellingOf)
+  world.journal.push(...before)
+  await world.releases.newest.catchUp(before.length)
   const told: string[] = []
   let memory = nothingTold
   let epoch = 0
@@ -50,7 +59,7 @@ async function openLane(fates: Fate[] = [], takeOvers: (Error | undefined)[] = [
   const lines: string[] = []
   const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) })
   const lane = new Lane({
-    ...{ teller: eventTelling.newTeller(), published, group, lane: 0, lanes: 1, heard, logger },
+    ...{ telling: newest, published, group, lane: 0, lanes: 1, heard, logger },
     ...(lookMs !== undefined && { lookMs }),
     ...{ definition: newest.definition, log: world.log, readModel: newest.readModel },
   })
@@ -91,6 +100,13 @@ it.each<Fate>(['fails', 'is lost'])(
   },
 )
 
+it('tells again what a filling told in a transaction that came to nothing', async () => {
+  const before = [1, 2].flatMap((id) => [seatAdded({ id }), seatRemoved(id, { version: 2 })])
+  const { told, letBeat } = await openLane(['commits', 'commits', 'commits', 'fails'], [], documentTelling, before)
+  letBeat()
+  await vi.waitFor(() => expect(told.toSorted()).toEqual(['1', '2']), patience)
+})
+
 it('says once why it stands still', async () => {
   const { lane, lines } = await openLane([], [new StandsStill('delete it'), undefined])
   await vi.waitFor(() => expect(lane.failure).toBe('delete it'), patience)
@@ -121,7 +137,13 @@ it('tells nothing that its read models have not proved, though somebody says so'
 
 it('stands still where the last record is another one, though nothing is new: at a take-over, and later', async () => {
   for (const fates of [['is lost'], []] satisfies Fate[][]) {
-    const { add, told, ids, letBeat, lane, world } = await openLane(fates, [], fates.length === 0 ? 500 : undefined)
+    const { add, told, ids, letBeat, lane, world } = await openLane(
+      fates,
+      [],
+      undefined,
+      [],
+      fates.length === 0 ? 500 : undefined,
+    )
     await add(2)
     await vi.waitFor(() => expect(told).toEqual(ids(2)), patience)
     world.journal.splice(1, 1, seatAdded({ id: 9 }))
@@ -132,7 +154,7 @@ it('stands still where the last record is another one, though nothing is new: at
 })
 
 it('looks at a partition where nothing is new no more often than asked', async () => {
-  const { add, told, ids, world } = await openLane([], [], 1000)
+  const { add, told, ids, world } = await openLane([], [], undefined, [], 1000)
   const read = vi.spyOn(world.log, 'read')
   await add(1)
   await vi.waitFor(() => expect(told).toEqual(ids(1)), patience)

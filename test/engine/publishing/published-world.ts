@@ -66,13 +66,13 @@ async function openRelease(
     },
     async page(query, atLeast) {
       await reads(atLeast)
-      return await projection.readModel.page({ ...query, limit: textsAtOnce })
+      return await projection.readModel.page({ ...query, limit: documentsAtOnce })
     },
     async *texts(set, atLeast) {
       let from: string | undefined
       do {
         await reads(atLeast)
-        const page = await projection.store.inspection.scan('generation', set, from, textsAtOnce)
+        const page = await projection.store.inspection.scan('generation', set, from, 1)
         yield { items: page?.items ?? [], reached: page === undefined ? [] : [page.snapshot.checkpoints] }
         from = page?.next
       } while (from !== undefined)
@@ -85,7 +85,7 @@ async function openRelease(
 }
 
 type LaneReads = Pick<ReadModel, 'loadAll' | 'page' | 'texts' | 'reportDamage'>
-const textsAtOnce = 2
+const documentsAtOnce = 2
 
 function logOver(journal: readonly AnyRecord[]) {
   return {
@@ -143,6 +143,12 @@ export async function openPublishedWorld(loading: () => number = () => 0, tellin
     teller = undefined
     due = new Set(memory.waiting.keys())
   }
+  /** The topic is deleted. */
+  function lose(): void {
+    told.length = 0
+    memory = nothingTold
+    takeOver()
+  }
   /** Until there is nothing left to tell. */
   async function finish(release: Release, steps: number): Promise<void> {
     await release.catchUp(journal.length)
@@ -164,11 +170,6 @@ export async function openPublishedWorld(loading: () => number = () => 0, tellin
     const streams = Map.groupBy(told, ({ key }) => key)
     return Object.fromEntries([...streams].map(([stream, of]) => [stream, of.map(({ value }) => value)]))
   }
-  /** The last value of each key of each topic, with the version that it shows. */
-  const table = () =>
-    Object.fromEntries(
-      told.map(({ target, key, value, headers }) => [`${target}/${key}`, [value, headers.streamversion]]),
-    )
   /** As these steps say; at last the newest release tells what is left. */
   async function live(all: readonly AnyRecord[], steps: readonly Step[]): Promise<void> {
     let by: 'earlier' | 'newest' = 'newest'
@@ -176,6 +177,7 @@ export async function openPublishedWorld(loading: () => number = () => 0, tellin
       if (step.does === 'append') journal.push(...all.slice(journal.length, journal.length + step.count))
       else if (step.does === 'apply') await releases[step.which].catchUp(Math.round(step.share * journal.length))
       else if (step.does === 'turn') await turn(releases[by], step.steps, step.isCommitted)
+      else if (step.does === 'lose') lose()
       else {
         if (step.does === 'switch') by = by === 'earlier' ? 'newest' : 'earlier'
         takeOver()
@@ -186,7 +188,7 @@ export async function openPublishedWorld(loading: () => number = () => 0, tellin
     await finish(releases.newest, 3)
   }
   const { log } = releases.newest
-  return { journal, log, releases, turn, takeOver, finish, live, wanted, published, table, told: () => told.length }
+  return { journal, log, releases, turn, takeOver, finish, live, wanted, published, told }
 }
 
 function textOf(record: AnyRecord | undefined): string {
