@@ -30,6 +30,7 @@ const options = withRounds(command, 'nothing published, events, documents too').
 const settleMs = 300_000
 const warmUpSeconds = 8
 const rates = [100, 2000]
+const filling = 'published_filling'
 const publishes = ['none', 'events', 'events,documents'] as const
 type Publishes = (typeof publishes)[number]
 
@@ -158,8 +159,9 @@ async function catchUp(stack: AsyncDisposableStack, environment: Environment, cl
   return { pets: Math.round(pets), events: events.costs, filled: filled.costs, ratio }
 }
 
-const filling = 'published_filling'
-const figure = ({ url }: Server, name: string) => metric(url, `petstore_${name}`)
+function figure({ url }: Server, name: string): Promise<number> {
+  return metric(url, `petstore_${name}`)
+}
 
 /** Pets a second until a figure is 0 again, and microseconds of CPU for each. */
 async function caughtUp(service: Server, name: string, pets: number) {
