@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
-import { documentsTarget } from '../../src/engine/log/published-log.ts'
+import { documentsTarget, type Filled } from '../../src/engine/log/published-log.ts'
 import { resultOf } from '../brokers/program.ts'
 import { asAdmin, type TopicRecord } from '../brokers/topics.ts'
 import { type Client, inParallel } from './client.ts'
@@ -53,14 +53,20 @@ function shownBy(client: Client, collection: Collection, ids: readonly number[])
   })
 }
 
+/** Whose documents each partition of the journal has had, and how far they were copied, in the order of its positions. */
+export async function fillingsOf(topic: Topic): Promise<ReadonlyMap<string, readonly Partial<Filled>[]>> {
+  const records = await readTopic(positionsOf(topic))
+  const ofDocuments = records.filter(({ partition, key }) => partition >= lanes && /^\d+$/.test(String(key)))
+  const positions = [...Map.groupBy(ofDocuments, ({ key }) => String(key))]
+  return new Map(positions.map(([key, of]) => [key, of.map(({ value }) => JSON.parse(String(value)).filled ?? {})]))
+}
+
 /** The copy of the read models is done in each partition of the journal: what follows is told after each event. */
 export async function untilFilled(topic: Topic): Promise<void> {
   await vi.waitFor(async () => {
-    const records = await readTopic(positionsOf(topic))
-    const ofDocuments = records.filter(({ partition, key }) => partition >= lanes && /^\d+$/.test(String(key)))
-    const positions = new Map(ofDocuments.map(({ key, value }) => [String(key), JSON.parse(String(value))]))
-    expect(positions.size).toBe(partitions)
-    for (const { filled } of positions.values()) expect(filled).toEqual({ projections: expect.any(String) })
+    const fillings = await fillingsOf(topic)
+    expect(fillings.size).toBe(partitions)
+    for (const filled of fillings.values()) expect(filled.at(-1)).toEqual({ projections: expect.any(String) })
   }, patience)
 }
 
