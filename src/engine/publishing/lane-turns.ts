@@ -48,6 +48,10 @@ export class LaneTurns {
     }))
   }
 
+  get areFilling(): boolean {
+    return this.#states.some((state) => this.#isUnfilled(state))
+  }
+
   get areDue(): boolean {
     return this.#states.some((state) => this.#isDue(state))
   }

@@ -107,8 +107,11 @@ export class Lane {
     const teller = this.#options.telling.newTeller() // what the one before told last may have come to nothing
     const turns = new LaneTurns({ ...this.#options, teller }, own, owned.memory)
     this.#turns = turns
+    let wereFilling = false
     for (let checkedMs = performance.now(); !signal.aborted; ) {
       const beganMs = performance.now()
+      if (turns.areFilling !== wereFilling) this.#tellFilling(turns)
+      wereFilling = turns.areFilling
       const taken = await turns.take()
       if (taken.length > 0) {
         await withTimeout(commitLimitMs, owned.commit(taken.map(({ turn }) => turn)))
@@ -147,6 +150,14 @@ export class Lane {
       return
     } else if (this.#warnedOf !== reason) logger.warn({ ...of, err: error }, 'publishing: taking the lane over again')
     this.#warnedOf = reason
+  }
+
+  #tellFilling({ areFilling }: LaneTurns): void {
+    const { logger, lane, published } = this.#options
+    const message = areFilling
+      ? 'publishing: the read models are copied'
+      : 'publishing: the read models have been copied'
+    logger.info({ publisher: published.publisher, lane }, message)
   }
 
   /** Only Kafka's answer says so: a lane that is taken over may be refused again at once. */

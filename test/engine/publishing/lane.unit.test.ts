@@ -107,6 +107,12 @@ it('tells again what a filling told in a transaction that came to nothing', asyn
   await vi.waitFor(() => expect(told.toSorted()).toEqual(['1', '2']), patience)
 })
 
+it('says when the read models are copied, and when they have been', async () => {
+  const { lines } = await openLane([], [], documentTelling, [seatAdded({ id: 1 })])
+  const copied = ['publishing: the read models are copied', 'publishing: the read models have been copied']
+  await vi.waitFor(() => expect(lines).toEqual(copied), patience)
+})
+
 it('says once why it stands still', async () => {
   const { lane, lines } = await openLane([], [new StandsStill('delete it'), undefined])
   await vi.waitFor(() => expect(lane.failure).toBe('delete it'), patience)
