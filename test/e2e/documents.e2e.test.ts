@@ -1,26 +1,15 @@
-import kafkajs from 'kafkajs'
 import { expect, it } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
-import { asAdmin, deleteTopics } from '../brokers/topics.ts'
+import { asAdmin, deleteTopics, settingsOf } from '../brokers/topics.ts'
 import { Client, createMany, inParallel } from './client.ts'
 import { deleteDocumentTopics, documentTopicOf, expectTables, headersIn, untilFilled } from './document-topics.ts'
 import { positionsOf, untilPublishing } from './published-topic.ts'
-import { brokerEnvironment, type ServiceProcess, startService } from './service.ts'
-import type { Topic } from './topic.ts'
+import { brokerEnvironment, startService, stop } from './service.ts'
 
-const { ConfigResourceTypes } = kafkajs
-
-async function stop(service: ServiceProcess): Promise<void> {
-  expect(await service.end('SIGTERM'), service.output()).toBe(0)
-}
-
-async function settingsOf({ KAFKA_BROKERS, KAFKA_TOPIC: name }: Topic): Promise<Record<string, string>> {
-  const resources = [{ type: ConfigResourceTypes.TOPIC, name }]
-  const described = await asAdmin(KAFKA_BROKERS, (admin) =>
-    admin.describeConfigs({ includeSynonyms: false, resources }),
-  )
-  const entries = described.resources[0]?.configEntries ?? []
-  return Object.fromEntries(entries.map(({ configName, configValue }) => [configName, configValue]))
+const settings = {
+  'cleanup.policy': 'compact',
+  'delete.retention.ms': String(7 * 24 * 3_600_000),
+  'max.message.bytes': String(2 * 1024 * 1024),
 }
 
 describeWithBrokers('the topics of documents', (brokers) => {
@@ -48,11 +37,8 @@ describeWithBrokers('the topics of documents', (brokers) => {
     const orders = await headersIn(environment, 'orders')
     expect([orders.get(order.id), orders.get(next.id)]).toEqual([of(rex.id, 3), of(rex.id, 6)])
     for (const collection of ['pets', 'orders']) {
-      expect(await settingsOf(documentTopicOf(environment, collection))).toMatchObject({
-        'cleanup.policy': 'compact',
-        'delete.retention.ms': String(7 * 24 * 3_600_000),
-        'max.message.bytes': String(2 * 1024 * 1024),
-      })
+      const { KAFKA_BROKERS, KAFKA_TOPIC } = documentTopicOf(environment, collection)
+      expect(await settingsOf(KAFKA_BROKERS, KAFKA_TOPIC, Object.keys(settings))).toEqual(settings)
     }
   })
 
