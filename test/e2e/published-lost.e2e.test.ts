@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { createTopics, deleteTopics, type TopicRecord } from '../brokers/topics.ts'
 import { Client, createMany } from './client.ts'
@@ -6,6 +6,7 @@ import {
   deleteBesideService,
   expectPublished,
   idsOf,
+  patience,
   positionsOf,
   publishedOf,
   publishingOf,
@@ -144,6 +145,10 @@ describeWithBrokers('a topic of what is published that is not as it was left', (
     await expectPublished(environment, client, streams)
     const message = expect.stringMatching(/retention\.ms=604800000 by the default .*--add-config retention\.ms=-1/)
     const warnings = [{ code: 'published_can_be_deleted', message }]
-    expect(await publishingOf(service)).toMatchObject({ status: 'up', publishers: [{ warnings }] })
+    const publishers = [{ publisher: 'events', warnings }, { publisher: 'documents' }]
+    await vi.waitFor(
+      async () => expect(await publishingOf(service)).toMatchObject({ status: 'up', publishers }),
+      patience,
+    )
   })
 })
