@@ -67,7 +67,7 @@ describeWithBrokers('the topics of documents', (brokers) => {
     const orders = (await inParallel(8, 8, (i) => client.order(pets[i] ?? 0))).map(({ id }) => id)
     for (const id of pets.slice(8, 12)) await client.remove(id)
     await expectTables(environment, client, { pets, orders })
-    await untilPublishing(first, 6)
+    await untilPublishing(first)
 
     await deleteDocumentTopics(environment)
     pets.push(...(await createMany(client, 12)).map(({ id }) => id))

@@ -92,9 +92,9 @@ async function lanesOf(service: Pick<ServiceProcess, 'url'>): Promise<number[]> 
   return publishers.map(({ lanes, still }) => lanes.length - still.length)
 }
 
-/** The process publishes this many lanes of the three that events have, and documents. */
-export async function untilPublishing(service: Pick<ServiceProcess, 'url'>, lanes = 3): Promise<void> {
-  await vi.waitFor(async () => expect(await lanesOf(service)).toEqual([lanes, lanes]), patience)
+/** The process publishes the three lanes that events have, and those of documents. */
+export async function untilPublishing(service: Pick<ServiceProcess, 'url'>): Promise<void> {
+  await vi.waitFor(async () => expect(await lanesOf(service)).toEqual([3, 3]), patience)
 }
 
 /** The process says why something is not published, and that it is in nobody's way. */
