@@ -5,7 +5,7 @@ import { Client, inParallel } from '../e2e/client.ts'
 import { publishedOf } from '../e2e/published-topic.ts'
 import { brokerEnvironment, startCommand, startService } from '../e2e/service.ts'
 import { produce } from '../e2e/topic.ts'
-import { disturb, manyPets, parkAndDiscard, sell } from './history.ts'
+import { disturb, manyPets, parkAndDiscard, patientWrites, sell } from './history.ts'
 import { pasted } from './pasted.ts'
 import { hasPython, inEachLanguage, StoredExample } from './stored-example.ts'
 
@@ -15,7 +15,7 @@ const stored = { table: 'outbox', progress: 'count(*)', anew: 'DELETE FROM posit
 describeWithBrokers('the examples of consumers', (brokers) => {
   it('send one mail for each sale, whatever kills them', async () => {
     const environment = brokerEnvironment(brokers)
-    const service = new Client(await startService(environment))
+    const service = new Client(await startService({ ...environment, ...patientWrites }))
     await sell(service, 40)
     await produce(environment, manyPets)
     await disturb(environment)
