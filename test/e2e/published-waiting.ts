@@ -15,6 +15,8 @@ interface Waiting {
 }
 
 const atOnce = 1000
+/** They wait for each: of events, and of documents. */
+const publishers = 2
 
 /** Many streams wait, and one of them with much behind its first parked event, which is told once that is discarded. */
 export async function expectToldOnceDiscarded(
@@ -44,14 +46,14 @@ export async function expectToldOnceDiscarded(
     await produce(environment, changes)
   }
   await until('parked_events', streams + behind)
-  await until('published_waiting_streams', streams)
+  await until('published_waiting_streams', publishers * streams)
   await until('published_lag_events', 0)
 
   const first = parked.find(({ stream }) => stream === String(long.id))
   if (first === undefined) throw new Error('it is not parked')
   await petstoreOutput(environment, 'parked', 'discard', placeOf(first), '--yes')
   await until('parked_events', streams - 1)
-  await until('published_waiting_streams', streams - 1)
+  await until('published_waiting_streams', publishers * (streams - 1))
   const histories = await historiesOf(new Client(service), idsOf(pets))
   expect(histories[long.id]).toHaveLength(1 + behind)
   expect(byStream(await readTopic(publishedOf(environment)))).toEqual(histories)

@@ -4,7 +4,7 @@ import { deleteTopics } from '../brokers/topics.ts'
 import { Client, inParallel } from '../e2e/client.ts'
 import { publishedOf } from '../e2e/published-topic.ts'
 import { brokerEnvironment, startCommand, startService } from '../e2e/service.ts'
-import { produce } from '../e2e/topic.ts'
+import { produce, storedCount } from '../e2e/topic.ts'
 import { disturb, manyPets, parkAndDiscard, patientWrites, sell } from './history.ts'
 import { pasted } from './pasted.ts'
 import { hasPython, inEachLanguage, StoredExample } from './stored-example.ts'
@@ -38,6 +38,7 @@ describeWithBrokers('the examples of consumers', (brokers) => {
     for (const mailer of mailers) await mailer.kill()
     await deleteTopics(environment.KAFKA_BROKERS, publishedOf(environment).KAFKA_TOPIC)
     await sell(service, 80)
+    await vi.waitFor(() => storedCount(publishedOf(environment)), patience) // it is there again
     const all = await shownBy(service)
     for (const mailer of mailers) mailer.beginAnew()
     for (const mailer of mailers) await mailer.until(() => expect(takenBy(mailer, all)).toEqual(all))
