@@ -59,7 +59,8 @@ async function shownBy(service: Client): Promise<Taken> {
   const pets = await service.list()
   const versions = await inParallel(pets.length, 8, async (i) => {
     const id = String(pets[i]?.id)
-    const { body } = await service.request(`/v1/pets/${id}/events?limit=100`)
+    const { status, body, text } = await service.request(`/v1/pets/${id}/events?limit=100`)
+    expect(status, text).toBe(200)
     const [last] = (body as { readonly streamversion?: number }[]).slice(-1)
     return [id, last?.streamversion ?? 1] as const
   })
