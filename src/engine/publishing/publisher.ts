@@ -131,6 +131,7 @@ export class Publisher {
     const { signal } = this.#ended
     const { published } = this.#options
     this.#failure = undefined
+    this.#found = undefined
     const membership = published.join(lanes, (assigned) => this.#assign(assigned, lanes, membership))
     this.#membership = membership
     for (let preparedMs = performance.now(); !signal.aborted && !this.#isFarBehind(); ) {
