@@ -21,7 +21,7 @@ type Environment = ReturnType<typeof brokerEnvironment>
 describeWithLocalBrokers('a topic of documents that is not as it was left', () => {
   const started = shared(() => startHeldBrokers(1))
 
-  /** Stopped, with something told in each partition. */
+  /** Stopped, with something told in each partition, of events and of documents. */
   async function told() {
     const environment = started().newEnvironment()
     const service = await startService(environment)
@@ -30,6 +30,7 @@ describeWithLocalBrokers('a topic of documents that is not as it was left', () =
     const orders = idsOf(await inParallel(24, 8, (i) => client.order(pets[i] ?? 0)))
     for (const id of pets.slice(24, 30)) await client.remove(id)
     await expectTables(environment, client, { pets, orders })
+    await expectPublished(environment, client, pets)
     await stop(service)
     return { environment, known: { pets, orders } }
   }
