@@ -5,7 +5,7 @@ import type { PageQuery } from '../../../src/engine/read-models/ports/reads.ts'
 import type { ReadModelStore } from '../../../src/engine/read-models/ports/store.ts'
 import type { AtLeast, Page, ReadModel } from '../../../src/engine/read-models/read-model.ts'
 import { ShardedReadModel, shardNamed, shardsOf, shardVersions } from '../../../src/engine/read-models/shards.ts'
-import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
+import { MemoryEventLog, MemoryLogData } from '../../../src/engine/testing/memory/memory-event-log.ts'
 import { numbers } from './contract/values.ts'
 import { all, openProven, ScriptedStore } from './scripted-store.ts'
 

@@ -1,6 +1,7 @@
-import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
-import { byId } from '../../../src/engine/read-models/by-id.ts'
-import { DamagedError } from '../../../src/engine/read-models/damaged.ts'
+import { timeOfDay } from '../../lib/clock.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
+import { byId } from '../../read-models/by-id.ts'
+import { DamagedError } from '../../read-models/damaged.ts'
 import {
   type DocumentId,
   isTextSet,
@@ -8,36 +9,35 @@ import {
   setName,
   type TextSet,
   textSets,
-} from '../../../src/engine/read-models/document.ts'
-import { Listeners } from '../../../src/engine/read-models/listeners.ts'
-import { loadedRows, loadedStream } from '../../../src/engine/read-models/loaded-stream.ts'
-import type {
-  ActiveGeneration,
-  Generation,
-  Generations,
-  Look,
-  Snapshot,
-} from '../../../src/engine/read-models/ports/generations.ts'
-import {
-  type Inspection,
-  type Item,
-  type Size,
-  scannedCharactersMax,
-} from '../../../src/engine/read-models/ports/inspection.ts'
-import type { ProjectionStore } from '../../../src/engine/read-models/ports/projection.ts'
-import type { Proof, StoredReads } from '../../../src/engine/read-models/ports/reads.ts'
-import type { ReadModelStore } from '../../../src/engine/read-models/ports/store.ts'
-import { checkText, provenDocument, provenPage } from '../../../src/engine/read-models/proven-document.ts'
-import { decodeOffsets, decodeParkedStream, keyId } from '../../../src/engine/read-models/stored-texts.ts'
-import { chunkId } from '../../../src/engine/read-models/stream-history.ts'
-import { home as sampleHome } from './contract/samples.ts'
+} from '../../read-models/document.ts'
+import { Listeners } from '../../read-models/listeners.ts'
+import { loadedRows, loadedStream } from '../../read-models/loaded-stream.ts'
+import type { ActiveGeneration, Generation, Generations, Look, Snapshot } from '../../read-models/ports/generations.ts'
+import { type Inspection, type Item, type Size, scannedCharactersMax } from '../../read-models/ports/inspection.ts'
+import type { ProjectionStore } from '../../read-models/ports/projection.ts'
+import type { Proof, StoredReads } from '../../read-models/ports/reads.ts'
+import type { ReadModelStore } from '../../read-models/ports/store.ts'
+import { checkText, provenDocument, provenPage } from '../../read-models/proven-document.ts'
+import { decodeOffsets, decodeParkedStream, keyId } from '../../read-models/stored-texts.ts'
+import { chunkId } from '../../read-models/stream-history.ts'
 import { GenerationData, MemoryData, type VersionData } from './memory-data.ts'
 
 const pauseMs = 1000
 const pauseEveryMs = 5000
 
-/** The port, implemented as simply as can be: what the adapters are compared with. Several stores may share the data. */
-export function memoryReadModels(data = new MemoryData(), version = 'v1', home = sampleHome): ReadModelStore {
+export interface MemoryReadModelsOptions {
+  readonly home: string
+  readonly version?: string | undefined
+  /** Several stores may share it. */
+  readonly data?: MemoryData | undefined
+}
+
+/** The port, implemented as simply as can be: what the adapters are compared with. */
+export function openMemoryReadModels({
+  home,
+  version = 'v1',
+  data = new MemoryData(),
+}: MemoryReadModelsOptions): ReadModelStore {
   const store = new MemoryStore(data, version, home)
   return {
     reads: readsOf(store),
@@ -155,7 +155,7 @@ function projectionOf(store: MemoryStore): ProjectionStore {
       const generation = store.generation(name)
       if (generation === undefined || generation.state === 'replaced') return { outcome: 'generation_gone' }
       const isActive = generation.state === 'active'
-      if (isActive && Date.now() - generation.paused < pauseMs) return { outcome: 'later' }
+      if (isActive && timeOfDay().getTime() - generation.paused < pauseMs) return { outcome: 'later' }
       const result = generation.apply(batch)
       if (isActive && result.outcome === 'applied') {
         const { partition, expected, checkpoint, withoutEffect } = batch
@@ -226,7 +226,7 @@ function generationsOf(store: MemoryStore): Generations {
       if (reached === undefined) return 'incomplete'
       for (const [partition, { next }] of before ?? []) {
         if (next <= (reached.get(partition)?.next ?? 0)) continue
-        if (active && Date.now() - active.paused >= pauseEveryMs) active.paused = Date.now()
+        if (active && timeOfDay().getTime() - active.paused >= pauseEveryMs) active.paused = timeOfDay().getTime()
         return 'behind'
       }
       if (!building.isComplete(...building.sizes().keys())) return 'incomplete'
@@ -240,7 +240,7 @@ function generationsOf(store: MemoryStore): Generations {
     remove: async (name) => store.generation(name)?.state !== 'active' && store.open().generations.delete(name),
 
     async renew() {
-      store.open().renewed = Date.now()
+      store.open().renewed = timeOfDay().getTime()
     },
 
     async versions() {
@@ -258,7 +258,7 @@ function generationsOf(store: MemoryStore): Generations {
 
     async prune(graceMs) {
       const own = store.open()
-      const now = Date.now()
+      const now = timeOfDay().getTime()
       const end = now - graceMs
       for (const each of own.generations.values()) if (each.state !== 'active') each.since = Math.min(each.since, now)
       const generations = own.stored().filter(({ state, since }) => state !== 'active' && since <= end)
