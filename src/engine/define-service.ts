@@ -25,7 +25,8 @@ export function defineService<
   }
 }
 
-function defined(service: Service): Definition {
+/** Throws DefinitionError, which names each place, unless the service can be run as it is defined. */
+export function defined(service: Service): Definition {
   const definition = define(service)
   checkDefinition(definition)
   return definition

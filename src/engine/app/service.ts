@@ -60,6 +60,29 @@ export async function startService(
   output: Pick<LogOutput, 'lost' | 'warnings'>,
 ): Promise<RunningService> {
   const storage = await openStorage(definition, config, logger)
+  const { app, admin, api, ...opened } = await openService(definition, config, storage, logger, output)
+  const { host, port, adminPort } = config
+  if (admin !== undefined) await listen(admin, 'ADMIN_PORT', host, adminPort ?? 0)
+  const url = await listen(app, 'PORT', host, port)
+  const issuedKey = api && (await issueFirstKey(definition, config, api.keys, storage.log, logger))
+
+  /** Finishes what is in flight, then closes the parts. */
+  async function close(): Promise<void> {
+    opened.beginClosing()
+    await delay(unreadyMs)
+    await opened.close(() => drain(app.server, idleMs))
+  }
+  return { url, issuedKey, logReplaced: storage.log.replaced, close }
+}
+
+/** A service at work that nobody can connect to yet. It closes `storage` too. */
+export async function openService(
+  definition: Definition,
+  config: Config,
+  storage: Storage,
+  logger: Logger,
+  output: Pick<LogOutput, 'lost' | 'warnings'>,
+) {
   const shards = trackShards(storage, logger)
   const tracing = Tracing.find(definition.service.name, config.brokers?.kafka.topic)
   const projectors =
@@ -87,7 +110,7 @@ export async function startService(
     }),
     draining: () => draining,
   }
-  const { host, port, adminPort, probesInDetail, logsWrites, corsOrigins, publicUrl } = config
+  const { adminPort, probesInDetail, logsWrites, corsOrigins, publicUrl } = config
   const parts = { definition, storage, health, lag, traffic, logger, role: config.role }
   const warnings = () => [...output.warnings, ...storage.stores.flatMap((store) => store.warnings)]
   const standing = () => publishing?.states.flatMap((state) => state.warnings) ?? []
@@ -100,17 +123,18 @@ export async function startService(
     connections: connectionLimits(config),
   })
   const admin = adminPort === undefined ? undefined : await buildAdminApp(operated, logger)
-  if (admin !== undefined) await listen(admin, 'ADMIN_PORT', host, adminPort ?? 0)
-  const url = await listen(app, 'PORT', host, port)
-  const issuedKey = api && (await issueFirstKey(definition, config, api.keys, storage.log, logger))
+  let published: Promise<void> | undefined
 
-  /** Finishes what is in flight, then closes the parts in the order of their dependencies. */
-  async function close(): Promise<void> {
+  /** From now on load balancers are told to send requests elsewhere. */
+  function beginClosing(): void {
     draining = true
-    const published = publishing?.close()
-    await delay(unreadyMs)
+    published = publishing?.close()
+  }
+
+  /** Closes the parts in the order of their dependencies, once `finished` what is in flight. */
+  async function close(finished: () => Promise<void>): Promise<void> {
     api?.events.close() // what is followed has no end of its own
-    await drain(app.server, idleMs)
+    await finished()
     await app.close()
     await admin?.close()
     await console?.close()
@@ -122,7 +146,7 @@ export async function startService(
     await storage.close()
     await tracing?.flush(logger)
   }
-  return { url, issuedKey, logReplaced: storage.log.replaced, close }
+  return { app, admin, api, beginClosing, close }
 }
 
 /** It is loaded only where it is served. */
