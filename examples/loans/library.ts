@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { command, defineService, type EventType, exactJson, type Stream } from '../../src/engine/index.ts'
-import { type Command, decide, dueAfter, type Event, errors, evolve, type State } from './loans.ts'
+import { command, defineService, type EventType, exactJson, stream } from '../../src/engine/index.ts'
+import { type Command, decide, dueAfter, type Event, errors, evolve } from './loans.ts'
 import { books, id, loans, projections } from './resources.ts'
 
 /** What an event is, and an example of it, which gives book 7 this version. Those of POST may be keyed. */
@@ -70,9 +70,9 @@ const changeLoan = command({
   command: ({ id: loanId, time, body }): Command => ({ type: body.do, loanId, time }),
 })
 
-/** A book is lent to one member at a time: so a book and its loans are one stream. */
-export const bookStream = {
-  collection: 'books' as const,
+/** Each book goes to one member at a time: so a book and its loans are one stream. */
+export const bookStream = stream({
+  collection: 'books',
   source: '/v1/books',
   initial: undefined,
   decide,
@@ -89,7 +89,8 @@ export const bookStream = {
     ),
     BookReturned: event(3, 'Book 7 is back', { type: 'BookReturned', loanId: 9 }, Type.Object(ofLoan)),
   },
-} satisfies Stream<State, Command, Event, keyof typeof errors>
+  commands: [addBook, lendBook, changeLoan],
+})
 
 /** A library that lends books. */
 export const library = defineService({
@@ -97,8 +98,7 @@ export const library = defineService({
   title: 'Library',
   version: '1.0.0',
   description: 'Books that are lent, to one member at a time.',
-  stream: bookStream,
+  streams: [bookStream],
   resources: { books, loans },
-  commands: [addBook, lendBook, changeLoan],
   errors,
 })

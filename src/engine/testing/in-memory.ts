@@ -95,15 +95,15 @@ export async function openInMemory({ service }: Pick<Program, 'service'>): Promi
   return { run, find, [Symbol.asyncDispose]: () => opened.close(async () => {}) }
 }
 
-function memoryStorage({ version, home: { collection: home } }: Definition): Storage {
+function memoryStorage({ version, names }: Definition): Storage {
   const log = new MemoryEventLog(new MemoryLogData(1))
   const data = new MemoryData()
-  const store = openMemoryReadModels({ home, version, data })
+  const store = openMemoryReadModels({ names, version, data })
   return {
     log,
     stores: [store],
     versions: [version],
-    openVersion: async (each) => openMemoryReadModels({ home, version: each, data }),
+    openVersion: async (each) => openMemoryReadModels({ names, version: each, data }),
     openPublished: () => [],
     group: 'projector',
     async close() {

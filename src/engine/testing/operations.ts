@@ -8,7 +8,7 @@ export interface Operation {
 }
 
 /** Each by its operationId. The feed is none of them: it has no end. */
-export function operationsOf({ service, resources }: Definition): ReadonlyMap<string, Operation> {
+export function operationsOf({ resources, commands }: Definition): ReadonlyMap<string, Operation> {
   const operations = new Map<string, Operation>()
   const add = (operationId: string | undefined, path: string, method: Operation['method'] = 'GET') => {
     if (operationId !== undefined) operations.set(operationId, { method, path })
@@ -18,6 +18,6 @@ export function operationsOf({ service, resources }: Definition): ReadonlyMap<st
     add(find.operationId, `${path}/:${idName}`)
     add(history?.operationId, `${path}/:${idName}/events`)
   }
-  for (const { texts, path, method } of service.commands) add(texts.operationId, path, method)
+  for (const { texts, path, method } of commands) add(texts.operationId, path, method)
   return operations
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { applyFirst } from '../commands/applicable.ts'
-import type { StreamDefinition } from '../definition/definition.ts'
+import { type StreamDefinition, streamKinds } from '../definition/definition.ts'
 import { documentsOf } from '../definition/shown-documents.ts'
 import { plain } from '../definition/state-codec.ts'
 import type { AnyEvent } from '../door/stream.ts'
@@ -44,16 +44,17 @@ export function storedAfter<State, Event extends AnyEvent>(
   const isOwn = ({ collection }: { readonly collection: string }) => collection === stream.collection
   const documents = attempt(event, 'what it leads to cannot be shown', () => documentsOf(definition, state))
   const name = before.row?.document === undefined ? String(documents.find(isOwn)?.id ?? unshown) : before.row.stream
-  const changed = new StreamState(definition, name, before.row && { ...before.row, stream: name })
-  const rules = { definition, log: { partitionFor: () => 0 } }
+  const own = { collection: stream.collection, id: Number(name) }
+  const changed = new StreamState(definition, name, own, before.row && { ...before.row, stream: name })
+  const rules = { definition: streamKinds([definition]), log: { partitionFor: () => 0 } }
   attempt(event, 'it cannot be applied', () =>
     applyFirst(rules, { partition: 0, id: 1 }, changed, encode(definition, event, name, version)),
   )
   const edits = editsOf(changed)
   const shownNow = documentsAfter(before.documents, edits)
-  const own = shownNow.get(documentName({ collection: stream.collection, id: Number(name) }))
+  const home = shownNow.get(documentName(own))
   const [[, inRows = undefined] = []] = edits.rows.put
-  const row = decodeRow(name, own?.json, inRows ?? own?.behind ?? '')
+  const row = decodeRow(name, home?.json, inRows ?? home?.behind ?? '')
   return { state: readState(definition, event, state, row), row, documents: shownNow }
 }
 
