@@ -71,8 +71,8 @@ it('says what it does not know', async () => {
 it('refuses a service that is wrongly defined, and names the place', async () => {
   const wrong: Service = { ...theatre.service, name: 'Theatre' }
   await expect(openInMemory({ service: wrong })).rejects.toThrow('name: Theatre must be lower case letters and digits')
-  const program = defineService({ ...theatre.service, commands: [] })
-  await expect(openInMemory(program)).rejects.toThrow('commands: there is none')
+  const program = defineService({ ...theatre.service, streams: [] })
+  await expect(openInMemory(program)).rejects.toThrow('streams: there is none')
 })
 
 it('opens no file, and leaves nothing at work', async () => {

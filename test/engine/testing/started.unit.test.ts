@@ -50,7 +50,7 @@ it('is as its settings say, and two run beside each other', async () => {
 it('says why a service cannot be started, and leaves no folder', async () => {
   const folder = ownFolder()
   await expect(startForTest(theatre, { ROLE: 'api' })).rejects.toThrow('ROLE=api needs KAFKA_BROKERS and REDIS_URL')
-  const wrong = defineService({ ...theatre.service, title: '', commands: [] })
-  await expect(startForTest(wrong)).rejects.toThrow('commands: there is none')
+  const wrong = defineService({ ...theatre.service, title: '', streams: [] })
+  await expect(startForTest(wrong)).rejects.toThrow('streams: there is none')
   expect(readdirSync(folder)).toEqual([])
 })
