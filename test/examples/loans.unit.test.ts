@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { bookStream } from '../../examples/loans/library.ts'
+import { bookStream, library } from '../../examples/loans/library.ts'
 import type { Command, Event } from '../../examples/loans/loans.ts'
-import { given } from '../../src/engine/testing/index.ts'
+import { given, openInMemory, startForTest } from '../../src/engine/testing/index.ts'
 
 const [time, due] = ['2026-11-17T00:00:00.000Z', '2026-12-01T00:00:00.000Z']
 const added: Event = { type: 'BookAdded', id: 7, title: 'Emma' }
@@ -62,4 +62,21 @@ it.each<[reason: string, ...events: Event[]]>([
   ['there is no such open loan', added, lent(), returned, extended],
 ])('an event that cannot follow says why: %s', (reason, ...events) => {
   expect(() => given(bookStream, ...events)).toThrow(`evolve refuses it: ${reason}`)
+})
+
+it('the books that are lent are listed', async () => {
+  await using opened = await openInMemory(library)
+  await opened.run('addBook', { body: { title: 'Emma' } })
+  const { status } = await opened.run('lendBook', { body: { bookId: 1, memberId: 3 } })
+  const { body } = await opened.run('listBooks', { query: { status: 'lent' } })
+  expect([status, body]).toEqual([201, [{ id: 1, title: 'Emma', status: 'lent' }]])
+  await opened.run('changeLoan', { id: 2, body: { do: 'return' } })
+  expect(await opened.find('loans', 2)).toMatchObject({ bookId: 1, status: 'returned' })
+  expect((await opened.run('listBooks', { query: { status: 'lent' } })).body).toEqual([])
+})
+
+it('the library is served', async () => {
+  await using started = await startForTest(library)
+  const headers = { authorization: `Bearer ${started.key}` }
+  expect(await (await fetch(`${started.url}/v1/books`, { headers })).json()).toEqual([])
 })

@@ -17,7 +17,7 @@ import { silent, untilReady } from './until-ready.ts'
 
 /** What an operation is asked. */
 export interface Asked {
-  /** Of the document in the path. */
+  /** The id of the document in the path. */
   readonly id?: Int64
   readonly body?: object
   readonly query?: Readonly<Record<string, string>>
