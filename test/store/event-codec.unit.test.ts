@@ -68,7 +68,7 @@ describe('published events', () => {
     const { decoded, version, event } = read(published(name))
     const says = examples[name]
     if (says === undefined) expect(decoded).toEqual({ outcome: 'discard', offset: 1234 })
-    else expect([decoded, version]).toMatchObject([{ outcome: 'event', event: says.event }, says.version])
+    else expect([decoded, version]).toMatchObject([{ outcome: 'events', events: [says.event] }, says.version])
     expect(compileCheck(schemaOf(event.type))(parseExactJson(published(name)))).toBeUndefined()
   })
 
@@ -94,7 +94,7 @@ it('any pet is given back exactly, in a record that fits the schema', () => {
   fc.assert(
     fc.property(anyPet, (pet) => {
       const { value } = encodeEvent(created(pet), { eventId: 'e', version: 1, time: '2026-11-20T12:00:00.000Z' })
-      expect(read(value).decoded).toMatchObject({ outcome: 'event', event: created(pet) })
+      expect(read(value).decoded).toMatchObject({ outcome: 'events', events: [created(pet)] })
       const type = `petstore.PetCreated.v${pet.description === undefined ? 1 : 2}`
       expect(compileCheck(schemaOf(type))(parseExactJson(value))).toBeUndefined()
       expect(value).toContain(`"type":"${type}"`)

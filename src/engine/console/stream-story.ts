@@ -55,10 +55,10 @@ function folding({ definition, log }: StorySources, stream: StreamId): (event: s
   let state = initial
   return (json) => {
     const event = readEvent({ definition, log }, partition, { offset: 0, key, value: Buffer.from(json) })
-    if (event === undefined || event.discards !== undefined || event.decoded.outcome !== 'event')
+    if (event === undefined || event.discards !== undefined || event.decoded.outcome !== 'events')
       throw new Error('an event that took effect cannot be read')
     const { decoded, version = 1, time } = event
-    state = evolve(state, { event: decoded.event, version, time })
+    for (const each of decoded.events) state = evolve(state, { event: each, version, time })
     return { version, event: json, documents: documentsOf(definition, state) }
   }
 }

@@ -36,14 +36,14 @@ async function versionsOf({ journal, log, releases: { newest } }: PublishedWorld
   for (const [version, { offset, isDiscarded }] of [...entries].sort(([one], [other]) => one - other)) {
     const { key = null, value = null } = journal[offset] ?? {}
     const event = readEvent({ log, definition }, 0, { offset, key, value })
-    const isCounted = !isDiscarded && event?.discards === undefined && event?.decoded.outcome === 'event'
-    if (isCounted) state = definition.stream.evolve(state, { event: event.decoded.event, version, time: event.time })
-    const shown = isCounted ? documentsOf(definition, state) : []
-    const changed = shown.map(({ collection, id, json }) => [
-      keyOf({ target: documentsTarget(collection), key: String(id) }),
-      json,
-    ])
-    found.push({ ...found.at(-1), ...Object.fromEntries(changed) })
+    const counted = isDiscarded || event === undefined || event.discards !== undefined ? undefined : event
+    const documents: Record<string, string | null> = { ...found.at(-1) }
+    for (const each of counted?.decoded.outcome === 'events' ? counted.decoded.events : []) {
+      state = definition.stream.evolve(state, { event: each, version, time: counted?.time ?? '' })
+      for (const { collection, id, json } of documentsOf(definition, state))
+        documents[keyOf({ target: documentsTarget(collection), key: String(id) })] = json
+    }
+    found.push(documents)
   }
   return found
 }
