@@ -2,6 +2,7 @@ import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { ruleKeyword } from '../lib/values/problem-words.ts'
 import { hiddenAttributes } from '../log/shown-event.ts'
 import { type EventVersion, typeOf } from './event-versions.ts'
+import { SeveralData, severalName } from './several.ts'
 
 /** The engine's own event: an operator's decision to leave out an event that could not be applied. */
 export const discardedName = 'EventDiscarded'
@@ -23,6 +24,12 @@ const streamversion = Type.Integer({
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
   description: 'The version that the stream has after this event: it took effect only if that is one above the last',
+})
+
+const streamindex = Type.Integer({
+  minimum: 0,
+  description:
+    'The place among the events of this version, which are what one command came to; absent where it is alone, and means 0',
 })
 
 const idempotency = {
@@ -77,13 +84,19 @@ export function eventSchemas(
       {
         ...(isKeyed ? idempotency : {}),
         streamversion: isUnversioned ? Type.Optional(streamversion) : streamversion,
+        streamindex: Type.Optional(streamindex),
         data,
       },
     ),
   )
-  const description = 'An operator decided to leave out an event that could not be applied'
-  const discarded = { type: typeOf(service, discardedName, 1), name: discardedName, description }
-  return [...own, eventSchema(discarded, { data: EventDiscardedData })]
+  const ofEngine = (name: string, description: string) => ({ type: typeOf(service, name, 1), name, description })
+  const several = ofEngine(severalName, 'Several events of one command: all of them take effect, or none does')
+  const discarded = ofEngine(discardedName, 'An operator decided to leave out an event that could not be applied')
+  return [
+    ...own,
+    eventSchema(several, { ...idempotency, streamversion, data: SeveralData }),
+    eventSchema(discarded, { data: EventDiscardedData }),
+  ]
 }
 
 /**
@@ -105,9 +118,11 @@ export function withoutRules(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (name, value) => (name === ruleKeyword ? undefined : value))
 }
 
+const inJournalAlone: ReadonlySet<string> = new Set([severalName, discardedName])
+
 /** The schemas of the events of streams as they are shown and published. */
 export function shownSchemas(schemas: readonly EventSchema[]): readonly EventSchema[] {
-  const ofStreams = schemas.filter(({ name }) => name !== discardedName)
+  const ofStreams = schemas.filter(({ name }) => !inJournalAlone.has(name))
   return ofStreams.map((each) => ({ ...each, schema: withoutHidden(each.schema) }))
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 interface Event {
   readonly subject: string
   readonly streamversion?: number
+  readonly streamindex?: number
 }
 interface List {
   readonly isCut: boolean
@@ -38,6 +39,13 @@ const down = (from: number, count: number) => Array.from({ length: count }, (_, 
 const opened = begun({ events: [], leftOut: 0, after: 'after 1000' })
 
 describe('the list of events', () => {
+  it('has each of several events of one version', () => {
+    const events = [0, 1, 2].map((streamindex) => ({ ...eventOf(1001), streamindex }))
+    const list = withLater(opened, { events, leftOut: 0, after: 'after 1001' })
+    expect(eventsIn(list)).toEqual(events.toReversed())
+    expect(eventsIn(withLater(list, { events, leftOut: 0, after: 'after 1001' }))).toHaveLength(3)
+  })
+
   it('has what comes above what was before, without a gap and without a double', () => {
     let list = withLater(opened, later(1001, 2))
     list = withEarlier(list, 'after 1000', earlier(1000, 50))
