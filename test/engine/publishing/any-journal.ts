@@ -8,9 +8,11 @@ import {
   record,
   seatAdded,
   seatRemoved,
+  several,
 } from '../projector/records.ts'
+import type { BookingEvent } from '../theatre/seats.ts'
 
-const kinds = ['next', 'next', 'next', 'next', 'next', 'removed', 'rival', 'newer', 'discard', 'discard', 'skipped']
+const kinds = ['next', 'next', 'next', 'next', 'several', 'removed', 'rival', 'newer', 'discard', 'discard', 'skipped']
 
 /** What is drawn of one record of the journal: it makes sense only where it will stand. */
 export interface Draw {
@@ -51,11 +53,21 @@ export async function journalOf(draws: readonly Draw[]): Promise<AnyRecord[]> {
       if (version === 1) return seatAdded({ id: stream }, { eventId })
       const placed = open.get(stream)
       if (kind === 'removed' && placed === undefined) return seatRemoved(stream, { eventId, version })
-      if (placed === undefined) open.set(stream, booking + 100 * journal.length)
+      const bookingId = booking + 100 * journal.length
+      const booked = (type: BookingEvent['type'], id: number) => bookingEvent(type, stream, id, version, { eventId })
+      if (kind === 'several') {
+        open.set(stream, bookingId)
+        const before = placed === undefined ? [] : [booked('BookingCancelled', placed)]
+        const given = [...before, booked('BookingPlaced', bookingId)]
+        if (placed !== undefined) return several(given, { id: eventId })
+        open.delete(stream)
+        return several([...given, booked('BookingCancelled', bookingId)], { id: eventId })
+      }
+      if (placed === undefined) open.set(stream, bookingId)
       else open.delete(stream)
       const [type, id] =
         placed === undefined ? (['BookingPlaced', open.get(stream)] as const) : (['BookingCancelled', placed] as const)
-      return bookingEvent(type, stream, id ?? 0, version, { eventId })
+      return booked(type, id ?? 0)
     }
   }
   return journal
