@@ -39,30 +39,39 @@ export function applyEvent<State, Event extends AnyEvent>(
   if (decoded.outcome !== 'events') throw new Error(decoded.reason)
   const recorded = { events: decoded.events, version: stream.version + 1, time }
   const added: ShownDocument[] = []
-  const created = stream.apply(recorded, encodeEntry(offset, id), (shown) => {
-    for (const document of shown) checkNew(rules, place, document, stream, name, added)
+  const created = stream.apply(recorded, encodeEntry(offset, id), (shown, isLast) => {
+    for (const document of shown) checkPlace(rules, place, document, name)
     added.push(...shown)
+    // Last: of what a store has, only that is known which nothing else kept from being shown.
+    if (isLast) checkFree(place, stream, added)
   })
   return { added, created }
 }
 
-/**
- * Throws if the document belongs to another stream, or may come to belong to one; IdTakenError if it is there. `added`: those
- * that the record showed before.
- */
-function checkNew<State, Event extends AnyEvent>(
+/** Throws if the document belongs to another stream, or may come to belong to one. */
+function checkPlace<State, Event extends AnyEvent>(
   { definition, log }: Rules<State, Event>,
-  { partition, isTaken }: EventPlace,
+  { partition }: EventPlace,
   document: ShownDocument,
-  stream: StreamState<State, Event>,
   streamName: string,
-  added: readonly ShownDocument[],
 ): void {
   const { collection, id } = document
   const name = documentName(document)
   if (collection === definition.stream.collection) throw new Error(`${name} belongs to the stream ${id}`)
   if (log.partitionFor(String(id)) !== partition) throw new Error(`${name} belongs to another partition`)
   if (streamName.includes('\0')) throw new Error(`${name} belongs to a stream whose name no document can hold`)
-  const isAdded = added.some((each) => documentName(each) === name)
-  if (isTaken(name) || stream.hasShown(document) || isAdded) throw new IdTakenError(`${name} exists already`)
+}
+
+/** Throws IdTakenError if one of the documents is there already, or comes twice. */
+function checkFree<State, Event extends AnyEvent>(
+  { isTaken }: EventPlace,
+  stream: StreamState<State, Event>,
+  added: readonly ShownDocument[],
+): void {
+  const names = added.map(documentName)
+  for (const [i, document] of added.entries()) {
+    const name = documentName(document)
+    const isAgain = names.indexOf(name) < i
+    if (isTaken(name) || stream.hasShown(document) || isAgain) throw new IdTakenError(`${name} exists already`)
+  }
 }

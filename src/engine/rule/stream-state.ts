@@ -35,6 +35,19 @@ interface ChangedDocument {
   after: ShownDocument
 }
 
+/** What one event comes to. */
+interface Change<State> {
+  readonly state: State
+  readonly hidden: string
+  readonly home: Shown | undefined
+  readonly others: readonly { readonly known: ChangedDocument | undefined; readonly document: ShownDocument }[]
+  /** Those of the others that the state before did not show. */
+  readonly added: readonly ShownDocument[]
+}
+
+/** Throws if what an event shows anew may not be shown; it is asked of each event of a record in turn. */
+type Admit = (added: readonly ShownDocument[], isLast: boolean) => void
+
 /** One stream while a batch is classified. Its state is folded in memory, so that many events are one change. */
 export class StreamState<State, Event extends AnyEvent> {
   readonly #definition: StreamDefinition<State, unknown, Event>
@@ -95,22 +108,19 @@ export class StreamState<State, Event extends AnyEvent> {
 
   /**
    * Applies the record that has this entry: all of its events, or none. Throws, having changed nothing, if one of them
-   * cannot follow or be shown, or if `admit` throws. `admit` is called after each event, with each document that the
-   * previous state did not show, except the home document. Returns the id of the first document that was shown anew;
-   * undefined if there is none.
+   * cannot follow or be shown, or if `admit` throws. Returns the id of the first document that is shown anew; undefined if
+   * there is none.
    */
-  apply(
-    { events, version, time }: RecordedEvents<Event>,
-    entry: string,
-    admit: (added: readonly ShownDocument[]) => void,
-  ): number | undefined {
+  apply({ events, version, time }: RecordedEvents<Event>, entry: string, admit: Admit): number | undefined {
     const goBack = events.length > 1 ? this.#wayBack() : undefined
     let created: number | undefined
     let index = 0
     try {
       for (const event of events) {
-        const shown = this.#evolve({ event, version, time }, admit)
-        created ??= shown
+        const change = this.#changeBy({ event, version, time })
+        admit(change.added, index === events.length - 1)
+        created ??= change.added[0]?.id ?? (this.#isHomeNew(change) ? this.#homeId : undefined)
+        this.#take(change)
         index++
       }
     } catch (error) {
@@ -143,11 +153,11 @@ export class StreamState<State, Event extends AnyEvent> {
     }
   }
 
-  /** Applies one event. Throws, having changed nothing. Returns the id of the first document that it shows anew. */
-  #evolve(recorded: Recorded<Event>, admit: (added: readonly ShownDocument[]) => void): number | undefined {
+  /** Throws if the event cannot follow or be shown. */
+  #changeBy(recorded: Recorded<Event>): Change<State> {
     const state = this.#definition.stream.evolve(this.#state, recorded)
     let home: Shown | undefined
-    const others: { readonly known: ChangedDocument | undefined; readonly document: ShownDocument }[] = []
+    const others: Change<State>['others'][number][] = []
     for (const document of documentsOf(this.#definition, state)) {
       if (this.#isHome(document)) home = document
       else {
@@ -157,16 +167,20 @@ export class StreamState<State, Event extends AnyEvent> {
     }
     if (this.#isRemoved && home !== undefined && isThere(home))
       throw new Error(`${home.collection} ${home.id} is removed`)
-    const hidden = this.#hiddenOf(state, home)
     const added = others.flatMap(({ known, document }) => (known === undefined ? document : []))
-    admit(added)
-    const isHomeNew = this.#home === undefined && home !== undefined && isThere(home)
+    return { state, hidden: this.#hiddenOf(state, home), home, others, added }
+  }
+
+  #isHomeNew({ home }: Change<State>): boolean {
+    return this.#home === undefined && home !== undefined && isThere(home)
+  }
+
+  #take({ state, hidden, home, others }: Change<State>): void {
     this.#state = state
     this.#hidden = hidden
     this.#shown = others.map(({ known, document }) => this.#put(known, document))
     if (home !== undefined && isThere(home)) this.#home = this.#put(this.#home, home)
     else if (home !== undefined) this.#isRemoved = true
-    return added[0]?.id ?? (isHomeNew ? this.#homeId : undefined)
   }
 
   /** The event that has this entry takes the next version, without any other effect. */

@@ -1,6 +1,14 @@
 import { readCloudEvent } from '../../../src/engine/log/record-codec.ts'
 import type { Consumer, Words } from '../projector/any-log.ts'
-import { type AnyRecord, bookingEvent, discard, newerEvent, seatAdded, seatRemoved } from '../projector/records.ts'
+import {
+  type AnyRecord,
+  bookingEvent,
+  discard,
+  newerEvent,
+  seatAdded,
+  seatRemoved,
+  several,
+} from '../projector/records.ts'
 import { bookingStatuses, type SeatEvent, type SeatState } from './seats.ts'
 import { theatre } from './theatre.ts'
 
@@ -11,6 +19,7 @@ export const seats: Words = {
   changed: (type, seat, booking, context) =>
     bookingEvent(types[type] ?? 'BookingPlaced', seat, booking, context.version, context),
   removed: (seat, context) => seatRemoved(seat, context),
+  several,
   newer: newerEvent,
   discard,
   newConsumer: () => new SeatConsumer(),
