@@ -17,8 +17,9 @@ interface EventList {
   withEarlier(list: List, asked: string | undefined, answer: object): List
   eventsIn(list: List): Event[]
   endOf(list: List): string | null | undefined
+  versionOf(event: Event): string
 }
-const { rowsMax, begun, withLater, withEarlier, eventsIn, endOf }: EventList = await import(
+const { rowsMax, begun, withLater, withEarlier, eventsIn, endOf, versionOf }: EventList = await import(
   new URL('../../../src/engine/console/page/event-list.js', import.meta.url).href
 )
 
@@ -41,9 +42,12 @@ const opened = begun({ events: [], leftOut: 0, after: 'after 1000' })
 describe('the list of events', () => {
   it('has each of several events of one version', () => {
     const events = [0, 1, 2].map((streamindex) => ({ ...eventOf(1001), streamindex }))
-    const list = withLater(opened, { events, leftOut: 0, after: 'after 1001' })
+    const message = (shown: readonly Event[]) => ({ events: shown, leftOut: 0, after: 'after 1001' })
+    let list = withLater(opened, message(events.slice(0, 1))) // the others are left out of a sample
+    list = withLater(list, message(events))
     expect(eventsIn(list)).toEqual(events.toReversed())
-    expect(eventsIn(withLater(list, { events, leftOut: 0, after: 'after 1001' }))).toHaveLength(3)
+    expect(events.map(versionOf)).toEqual(['1.0', '1.1', '1.2'])
+    expect(versionOf({ subject: '7', streamversion: 3 })).toBe('3')
   })
 
   it('has what comes above what was before, without a gap and without a double', () => {
