@@ -7,7 +7,7 @@ const mayHaveHidden = /idempotencykey|requestfingerprint|\\u/
 
 /** The CloudEvents type of a record of several events. */
 const severalForm = /^[a-z0-9]+\.Several\.v1$/
-const mayBeSeveral = /\.Several\.v1|\\u/
+const mayBeSeveral = (json: string) => json.includes('.Several.v1') || json.includes('\\u')
 
 /** The JSON text of a record as it is shown: every character of the other attributes as in the log. */
 export function shownEvent(json: string): string {
@@ -19,7 +19,7 @@ export function shownEvent(json: string): string {
  * `id`, `type` and `data`, a `streamindex`, and every character of the other attributes as in the log.
  */
 export function shownEvents(json: string): readonly string[] {
-  if (!mayBeSeveral.test(json)) return [shownEvent(json)]
+  if (!mayBeSeveral(json)) return [shownEvent(json)]
   const members = shownMembersOf(json)
   const { type, data = '' } = byName(members)
   if (type === undefined || !severalForm.test(JSON.parse(valueIn(type)))) return [`{${members}}`]

@@ -10,9 +10,22 @@ import {
   seatRemoved,
   several,
 } from '../projector/records.ts'
-import type { BookingEvent } from '../theatre/seats.ts'
 
-const kinds = ['next', 'next', 'next', 'next', 'several', 'removed', 'rival', 'newer', 'discard', 'discard', 'skipped']
+const kinds = [
+  'next',
+  'next',
+  'next',
+  'next',
+  'next',
+  'several',
+  'several',
+  'removed',
+  'rival',
+  'newer',
+  'discard',
+  'discard',
+  'skipped',
+]
 
 /** What is drawn of one record of the journal: it makes sense only where it will stand. */
 export interface Draw {
@@ -52,22 +65,23 @@ export async function journalOf(draws: readonly Draw[]): Promise<AnyRecord[]> {
       const eventId = `event ${journal.length}`
       if (version === 1) return seatAdded({ id: stream }, { eventId })
       const placed = open.get(stream)
-      if (kind === 'removed' && placed === undefined) return seatRemoved(stream, { eventId, version })
-      const bookingId = booking + 100 * journal.length
-      const booked = (type: BookingEvent['type'], id: number) => bookingEvent(type, stream, id, version, { eventId })
       if (kind === 'several') {
-        open.set(stream, bookingId)
-        const before = placed === undefined ? [] : [booked('BookingCancelled', placed)]
-        const given = [...before, booked('BookingPlaced', bookingId)]
-        if (placed !== undefined) return several(given, { id: eventId })
+        const next = [booking + 100 * journal.length, booking + 100 * journal.length + 50]
+        const before =
+          placed === undefined ? [] : [bookingEvent('BookingCancelled', stream, placed, version, { eventId })]
+        const events = next.flatMap((id) => [
+          bookingEvent('BookingPlaced', stream, id, version, { eventId }),
+          bookingEvent('BookingCancelled', stream, id, version, { eventId }),
+        ])
         open.delete(stream)
-        return several([...given, booked('BookingCancelled', bookingId)], { id: eventId })
+        return several([...before, ...events])
       }
-      if (placed === undefined) open.set(stream, bookingId)
+      if (kind === 'removed' && placed === undefined) return seatRemoved(stream, { eventId, version })
+      if (placed === undefined) open.set(stream, booking + 100 * journal.length)
       else open.delete(stream)
       const [type, id] =
         placed === undefined ? (['BookingPlaced', open.get(stream)] as const) : (['BookingCancelled', placed] as const)
-      return booked(type, id ?? 0)
+      return bookingEvent(type, stream, id ?? 0, version, { eventId })
     }
   }
   return journal
