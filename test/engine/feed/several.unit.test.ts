@@ -50,10 +50,9 @@ const ofSeat = [0, 1, 3, 4].flatMap((i) => toldOf(log[i] as AnyRecord))
 const parsed = (texts: readonly string[]) => texts.map((text) => JSON.parse(text))
 
 describe('a history', () => {
-  it.each([1, 2, 3, 4, 5, 9, 10, 11])(
-    'of %i events a page tells each event once, and goes on inside a record',
-    async (limit) => {
-      const feed = await openFeed(log)
+  it('tells each event once, however many a page has, and goes on inside a record', async () => {
+    const feed = await openFeed(log)
+    for (let limit = 1; limit <= ofSeat.length + 1; limit++) {
       const pages: object[][] = []
       let after: HistoryPlace | undefined
       do {
@@ -63,8 +62,8 @@ describe('a history', () => {
       } while (after !== undefined)
       expect(pages.flat()).toEqual(ofSeat)
       for (const page of pages.slice(0, -1)) expect(page).toHaveLength(limit)
-    },
-  )
+    }
+  })
 
   it.each([
     [{ version: 1 }, 1],
