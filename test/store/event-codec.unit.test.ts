@@ -55,12 +55,17 @@ const examples: Readonly<Record<string, Published>> = {
   'OrderDelivered.v1': { event: ordered('OrderDelivered'), version: 4, written: {} },
 }
 const discard = 'EventDiscarded.v1'
+const several = 'Several.v1'
+const bothEvents = [
+  created({ id: 42 as PetId, name: 'Rex', categoryId: 7, status: 'available' }),
+  ordered('OrderPlaced'),
+]
 
 describe('published events', () => {
   it('are those of the table', () => {
     const found = readdirSync(folder).filter((name) => name.endsWith('.example.json'))
     expect(found.map((name) => name.split('.').slice(1, -2).join('.')).sort()).toEqual(
-      [...Object.keys(examples), discard].sort(),
+      [...Object.keys(examples), discard, several].sort(),
     )
   })
 
@@ -78,6 +83,14 @@ describe('published events', () => {
     const context = { eventId, version, time: `2026-11-22T12:0${version}:00.000Z`, ...written }
     const headers = { 'content-type': 'application/cloudevents+json' }
     expect(encodeEvent(event, context)).toEqual({ key: '42', value: published(name), headers })
+  })
+
+  it('several events of one request are read and written as it was published', () => {
+    const { decoded, version, event } = read(published(several))
+    expect([decoded, version]).toEqual([{ outcome: 'events', events: bothEvents }, 1])
+    expect(compileCheck(schemaOf(event.type))(parseExactJson(published(several)))).toBeUndefined()
+    const context = { eventId: event.id, version: 1, time: String(event.time), stream: '42' }
+    expect(petstore.events.encode(bothEvents, context).value).toBe(published(several))
   })
 
   it('EventDiscarded is written as it was published, but for its id', () => {

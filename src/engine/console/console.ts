@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Definition } from '../definition/definition.ts'
-import { discardedName } from '../definition/event-schemas.ts'
+import { shownSchemas } from '../definition/event-schemas.ts'
 import type { EventFeed, FeedQuery } from '../feed/event-feed.ts'
 import type { Account } from '../feed/feed-batch.ts'
 import { timeOfDay } from '../lib/clock.ts'
@@ -75,10 +75,14 @@ export function openConsole(options: ConsoleOptions) {
   }
 
   function described(): Status {
-    const { service, home, schemas } = definition
-    const types = schemas.filter(({ name }) => name !== discardedName).map(({ type }) => type)
+    const { service, kinds, schemas } = definition
+    const types = shownSchemas(schemas).map(({ type }) => type)
     return {
-      service: { title: service.title, noun: home.noun, types },
+      service: {
+        title: service.title,
+        kinds: kinds.map(({ home, nameOf }) => ({ noun: home.noun, prefix: nameOf('') })),
+        types,
+      },
       process: { name: options.processName, role: options.role, release, startedAt },
       problems: situation.problems,
       lag: lag.lag,

@@ -1,8 +1,9 @@
-import { type Definition, defineStream } from '../../../src/engine/definition/definition.ts'
+import type { Definition } from '../../../src/engine/definition/definition.ts'
+import { defineStream, type Kind, streamKinds } from '../../../src/engine/definition/kinds.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { after, nothingTold, type PartitionMemory, type ToldRecord } from '../../../src/engine/log/published-log.ts'
 import { eventText } from '../../../src/engine/log/record-codec.ts'
-import { shownEvent } from '../../../src/engine/log/shown-event.ts'
+import { shownEvents } from '../../../src/engine/log/shown-event.ts'
 import type { DocumentOptions } from '../../../src/engine/publishing/documents.ts'
 import { eventTelling, type Teller, type Telling } from '../../../src/engine/publishing/teller.ts'
 import { type TakenTurn, type TurnOptions, takeTurn } from '../../../src/engine/publishing/turn.ts'
@@ -18,16 +19,18 @@ export const isNew = (bookingId: number) => bookingId % 4 === 3
 /** Parks events that `theatre` applies, and has projections of its own. */
 const earlierRelease: Definition = {
   ...theatre,
-  ...(defineStream('theatre', {
-    ...theatre.stream,
-    projections: theatre.stream.projections.map((each) => ({ ...each, version: each.version - 1 })),
-    evolve(state, recorded) {
-      const { event } = recorded
-      if ('bookingId' in event && isNew(event.bookingId)) throw new Error('not of this release')
-      return theatre.stream.evolve(state, recorded)
-    },
-  }) as object),
-} as never
+  ...streamKinds([
+    defineStream('theatre', {
+      ...theatre.stream,
+      projections: theatre.stream.projections.map((each) => ({ ...each, version: each.version - 1 })),
+      evolve(state, recorded) {
+        const { event } = recorded
+        if ('bookingId' in event && isNew(event.bookingId)) throw new Error('not of this release')
+        return theatre.stream.evolve(state, recorded)
+      },
+    }) as unknown as Kind,
+  ]),
+}
 
 type Release = Awaited<ReturnType<typeof openRelease>>
 export type PublishedWorld = Awaited<ReturnType<typeof openPublishedWorld>>
@@ -162,7 +165,7 @@ export async function openPublishedWorld(loading: () => number = () => 0, tellin
       const versions = { first: 1, last: row?.version ?? 0 }
       const { entries } = await projection.readModel.load({ stream, versions })
       const offsets = [...entries.values()].filter(({ isDiscarded }) => !isDiscarded).map(({ offset }) => offset)
-      if (offsets.length > 0) found[stream] = offsets.map((offset) => textOf(journal[offset]))
+      if (offsets.length > 0) found[stream] = offsets.flatMap((offset) => textsOf(journal[offset]))
     }
     return found
   }
@@ -188,9 +191,14 @@ export async function openPublishedWorld(loading: () => number = () => 0, tellin
     await finish(releases.newest, 3)
   }
   const { log } = releases.newest
-  return { journal, log, releases, turn, takeOver, finish, live, wanted, published, told }
+  return {
+    ...{ journal, log, releases, turn, takeOver, finish, live, wanted, published, told },
+    get memory() {
+      return memory
+    },
+  }
 }
 
-function textOf(record: AnyRecord | undefined): string {
-  return shownEvent(eventText(record?.value ?? null))
+function textsOf(record: AnyRecord | undefined): readonly string[] {
+  return shownEvents(eventText(record?.value ?? null))
 }
