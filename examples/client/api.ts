@@ -131,7 +131,7 @@ export interface paths {
         };
         /**
          * Follow the events as they happen (beta)
-         * @description The events that take effect, as server-sent events: of each pet in their order, each once the pets and orders show it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come once more, with the same `id` in `data`. While nothing happens, an `id` or a comment comes every ten seconds. Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then waits rather than ends.
+         * @description The events that take effect, as server-sent events: of each pet in their order, each once the pets and orders show it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come once more, with the same `id` in `data`. No `id` stands between several events of one `streamversion`. While nothing happens, an `id` or a comment comes every ten seconds. Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then waits rather than ends.
          */
         get: operations["followEvents"];
         put?: never;
@@ -313,6 +313,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion?: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["PetV1"];
         } & {
             [key: string]: unknown;
@@ -348,6 +350,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["Pet"];
         } & {
             [key: string]: unknown;
@@ -383,6 +387,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["OrderEventData"];
         } & {
             [key: string]: unknown;
@@ -418,6 +424,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["OrderEventData"];
         } & {
             [key: string]: unknown;
@@ -453,6 +461,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["OrderEventData"];
         } & {
             [key: string]: unknown;
@@ -488,6 +498,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["OrderEventData"];
         } & {
             [key: string]: unknown;
@@ -523,6 +535,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["PetV1"];
         } & {
             [key: string]: unknown;
@@ -558,6 +572,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["Pet"];
         } & {
             [key: string]: unknown;
@@ -593,6 +609,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["PetRemovedData"];
         } & {
             [key: string]: unknown;

@@ -27,7 +27,7 @@ export function schemaOf(type: string): TSchema {
 
 export function encodeEvent(event: PetEvent, context: Omit<EventContext, 'stream'>): NewRecord {
   const stream = String('pet' in event ? event.pet.id : event.petId)
-  return petstore.events.encode(event, { stream, ...context })
+  return petstore.events.encode([event], { stream, ...context })
 }
 
 /** What is stored of a state besides the document of the pet. */

@@ -4,6 +4,7 @@ import { hiddenAttributes } from '../log/shown-event.ts'
 import { discardedName, EventDiscardedData } from './discarded.ts'
 import { type EventVersion, typeOf } from './event-versions.ts'
 import type { Kind } from './kinds.ts'
+import { SeveralData, severalName } from './several.ts'
 import { capitalised, listed } from './words.ts'
 
 const streamversion = Type.Integer({
@@ -11,6 +12,12 @@ const streamversion = Type.Integer({
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
   description: 'The version that the stream has after this event: it took effect only if that is one above the last',
+})
+
+const streamindex = Type.Integer({
+  minimum: 0,
+  description:
+    'The place among the events of this version, which are what one command came to; absent where it is alone, and means 0',
 })
 
 const idempotency = {
@@ -35,9 +42,15 @@ export interface EventSchema {
 export function eventSchemas(service: string, kinds: readonly Kind[]): readonly EventSchema[] {
   const own = kinds.flatMap((kind) => kind.events.versions.map((version) => ofVersion(kind, version)))
   const sources = kinds.map(({ stream }) => stream.source)
-  const description = 'An operator decided to leave out an event that could not be applied'
-  const discarded = { type: typeOf(service, discardedName, 1), name: discardedName, description }
-  return [...own, eventSchema(discarded, sources, subjectsOf(kinds), { data: EventDiscardedData })]
+  const ofEngine = (name: string, description: string, more: TProperties) =>
+    eventSchema({ type: typeOf(service, name, 1), name, description }, sources, subjectsOf(kinds), more)
+  const several = 'Several events of one command: all of them take effect, or none does'
+  const discarded = 'An operator decided to leave out an event that could not be applied'
+  return [
+    ...own,
+    ofEngine(severalName, several, { ...idempotency, streamversion, data: SeveralData }),
+    ofEngine(discardedName, discarded, { data: EventDiscardedData }),
+  ]
 }
 
 function ofVersion(kind: Kind, { type, name, description, data, isKeyed, isUnversioned }: EventVersion): EventSchema {
@@ -48,6 +61,7 @@ function ofVersion(kind: Kind, { type, name, description, data, isKeyed, isUnver
     {
       ...(isKeyed ? idempotency : {}),
       streamversion: isUnversioned ? Type.Optional(streamversion) : streamversion,
+      streamindex: Type.Optional(streamindex),
       data,
     },
   )
@@ -122,9 +136,11 @@ export function withoutRules(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (name, value) => (name === ruleKeyword ? undefined : value))
 }
 
+const inJournalAlone: ReadonlySet<string> = new Set([severalName, discardedName])
+
 /** The schemas of the events of streams as they are shown and published. */
 export function shownSchemas(schemas: readonly EventSchema[]): readonly EventSchema[] {
-  const ofStreams = schemas.filter(({ name }) => name !== discardedName)
+  const ofStreams = schemas.filter(({ name }) => !inJournalAlone.has(name))
   return ofStreams.map((each) => ({ ...each, schema: withoutHidden(each.schema) }))
 }
 

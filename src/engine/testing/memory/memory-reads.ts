@@ -53,10 +53,13 @@ export function readsOf(store: MemoryStore): StoredReads {
 
     async heldIds(name, { collections, first, last }) {
       const generation = store.generation(name)
-      const isIn = (id: string | number) =>
-        String(Number(id)) === String(id) && Number(id) >= first && Number(id) <= last
+      const isIn = (id: number | undefined) => id !== undefined && id >= first && id <= last
+      const idsIn = (set: string) =>
+        [...(generation?.set(set).keys() ?? [])].map((id) =>
+          typeof id === 'number' ? id : store.names.documentOf(id)?.id,
+        )
       const sets = [...collections, 'rows', 'parked']
-      const holdsAny = sets.some((set) => [...(generation?.set(set).keys() ?? [])].some(isIn))
+      const holdsAny = sets.some((set) => idsIn(set).some(isIn))
       return { proof: proofOf(generation, ...sets), holdsAny }
     },
   }
