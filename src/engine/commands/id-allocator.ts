@@ -1,5 +1,5 @@
 import type { EventLog } from '../log/event-log.ts'
-import { blockSize, type IdBlocks, idsOf, type Reservation } from './id-blocks.ts'
+import { blockSize, type IdBlocks, idsOf, type ReservedBlock } from './id-blocks.ts'
 
 /** Drawing for one partition leaves ids of the others: this many are kept for each. */
 export const leftoversMax = 1000
@@ -15,7 +15,7 @@ export class IdAllocator {
   readonly #drawable = new Map<string, number[][]>()
   #next = 0
   #end = 0
-  #nextBlock: Reservation | undefined
+  #nextBlock: ReservedBlock | undefined
 
   constructor(log: Pick<EventLog, 'partitions' | 'partitionFor'>, blocks: Pick<IdBlocks, 'reserve'>) {
     this.#log = log
@@ -66,7 +66,7 @@ export class IdAllocator {
     this.prepare()
   }
 
-  #reserveAhead(): Reservation {
+  #reserveAhead(): ReservedBlock {
     if (this.#nextBlock !== undefined) return this.#nextBlock
     const reserved = this.#blocks.reserve()
     this.#nextBlock = reserved

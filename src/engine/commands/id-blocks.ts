@@ -27,7 +27,7 @@ export interface IdBlocksOptions {
 }
 
 /** A block that is being reserved. */
-export interface Reservation {
+export interface ReservedBlock {
   /** Its number. Rejects with ServiceError event_log_unavailable. */
   readonly block: Promise<number>
   /** A request waits for it: from now on there are two seconds for the look. */
@@ -48,7 +48,7 @@ export class IdBlocks {
     this.#options = options
   }
 
-  reserve(): Reservation {
+  reserve(): ReservedBlock {
     const needed = new AbortController()
     return { block: this.#reserve(needed.signal), need: () => needed.abort() }
   }

@@ -10,6 +10,7 @@ import { InFlightLimit, type Rate, RateLimit } from '../../../src/engine/http/gu
 import { RequestTurns } from '../../../src/engine/http/guards/request-turns.ts'
 import type { RouteServices } from '../../../src/engine/http/routes/resource.ts'
 import { Traffic } from '../../../src/engine/http/wire/traffic.ts'
+import { shownEvents } from '../../../src/engine/log/shown-event.ts'
 import type { StoredDocument } from '../../../src/engine/read-models/document.ts'
 import type { AtLeast } from '../../../src/engine/read-models/read-model.ts'
 import { rowsMark } from '../../../src/engine/read-models/row-place.ts'
@@ -149,7 +150,8 @@ export class TestServices extends Scene implements AppServices {
     return openInMemory(this.#definition, {
       now,
       heard: () => (this.isReadable ? 'applied' : 'late'),
-      appended: ({ value }) => void events.push(JSON.parse(value).type.split('.')[1]),
+      appended: ({ value }) =>
+        void events.push(...shownEvents(value).map((each) => JSON.parse(each).type.split('.')[1])),
     })
   }
 

@@ -19,7 +19,7 @@ export interface SentCommand extends Sent {
   readonly route: CommandRoute<unknown>
   /** What it creates, or is about. */
   readonly resource: Shown
-  /** The collection of which there has to be a document. */
+  /** The collection of which there has to be a document: for one that creates, that of the command before it. */
   readonly needs: string | undefined
 }
 
@@ -43,7 +43,8 @@ export function contracted(definition: Definition) {
     const about = typeof on === 'object' && 'document' in on ? on.document : undefined
     const resource = resourceOf(creates ?? about ?? home.collection)
     const url = path.replace(/:\w+/, String(resource.id))
-    const needs = on === 'new' ? undefined : (about ?? home.collection)
+    const before = creates === undefined ? undefined : created[created.indexOf(creates) - 1]
+    const needs = on === 'new' ? undefined : (about ?? before ?? home.collection)
     return { name: `${method} ${url}`, method, url, body: bodyOf(route), scope, route, resource, needs }
   })
   const reads = [
