@@ -6,8 +6,11 @@ import type { State } from './loans.ts'
 export const id = (description = 'The book', example = 7) =>
   Type.Integer({ format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description, examples: [example] })
 
+export const waiting = { bookId: id(), memberId: id('Who waits for it', 4) }
+
 const BookStatus = Type.Enum(['in', 'lent'], { type: 'string', title: 'BookStatus' })
 const LoanStatus = Type.Enum(['open', 'returned'], { type: 'string', title: 'LoanStatus' })
+const ReservationStatus = Type.Enum(['waiting', 'lent'], { type: 'string', title: 'ReservationStatus' })
 const due = Type.String({ format: 'date-time', description: 'When the book must be back' })
 
 export const books: Resource<'book'> = {
@@ -36,6 +39,20 @@ export const loans: Resource<'loan'> = {
   find: { operationId: 'getLoan', summary: 'Get a loan' },
 }
 
+export const reservations: Resource<'reservation'> = {
+  path: '/v1/reservations',
+  noun: 'reservation',
+  tag: { name: 'reservations', description: 'Who waits for which book. The loan has the id of the reservation' },
+  schema: Type.Object(
+    { id: id('The reservation', 11), ...waiting, status: ReservationStatus },
+    { title: 'Reservation' },
+  ),
+  example: { id: 11, bookId: 7, memberId: 4, status: 'waiting' },
+  filters: { status: ReservationStatus },
+  list: { operationId: 'listReservations', summary: 'List all reservations' },
+  find: { operationId: 'getReservation', summary: 'Get a reservation' },
+}
+
 export const projections: Projection<State>[] = [
   {
     name: 'books',
@@ -55,5 +72,14 @@ export const projections: Projection<State>[] = [
       const { id, status } = state.loan
       return [{ collection: 'loans', id, json: exactJson(state.loan), filters: { status } }]
     },
+  },
+  {
+    name: 'reservations',
+    version: 1,
+    documents: (state) =>
+      (state?.line ?? []).map((each) => {
+        const { id, status } = each
+        return { collection: 'reservations', id, json: exactJson(each), filters: { status } }
+      }),
   },
 ]

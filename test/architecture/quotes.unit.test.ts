@@ -13,8 +13,8 @@ it('docs/engine.md quotes what is tested', () => {
   expect(quotes.filter((quote) => !quoted.some((text) => text.includes(quote)))).toEqual([])
 })
 
-it('the example has at most 250 lines', () => {
-  expect(example.join('').trimEnd().split('\n').length).toBeLessThanOrEqual(250)
+it('the example has at most 330 lines, a quarter of which is for who waits for a book', () => {
+  expect(example.join('').trimEnd().split('\n').length).toBeLessThanOrEqual(330)
 })
 
 const bounds = readFileSync('SECURITY.md', 'utf8')

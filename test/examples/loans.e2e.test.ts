@@ -56,7 +56,10 @@ async function expectLibrary(environment: Environment): Promise<void> {
   const document = (await client.request('/openapi.json')).body as { info: object; paths: object }
   expect([document.info, Object.keys(document.paths).sort()]).toMatchObject([
     { title: 'Library' },
-    ['/books', '/books/{bookId}', '/books/{bookId}/events', '/events', '/loans', '/loans/{loanId}'],
+    [
+      ...['/books', '/books/{bookId}', '/books/{bookId}/events', '/events', '/loans', '/loans/{loanId}'],
+      ...['/reservations', '/reservations/{reservationId}'],
+    ],
   ])
   expect((await client.request('/docs/errors')).text).toContain('id="book_is_lent"')
 
