@@ -26,7 +26,8 @@ export interface Answers {
 export interface Status {
   readonly service: {
     readonly title: string
-    readonly noun: string
+    /** Those of its streams, the first of which has names that are ids. */
+    readonly kinds: readonly Kind[]
     /** Those of events. */
     readonly types: readonly string[]
   }
@@ -39,6 +40,13 @@ export interface Status {
   readonly problems: readonly Problem[]
   readonly lag: ShownLag
   readonly job?: Job | undefined
+}
+
+/** A kind of stream. */
+export interface Kind {
+  readonly noun: string
+  /** What its name begins with, before the id. */
+  readonly prefix: string
 }
 
 /** What is wrong. */

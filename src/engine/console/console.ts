@@ -78,7 +78,7 @@ export function openConsole(options: ConsoleOptions) {
     const { service, home, schemas } = definition
     const types = schemas.filter(({ name }) => name !== discardedName).map(({ type }) => type)
     return {
-      service: { title: service.title, noun: home.noun, types },
+      service: { title: service.title, kinds: [{ noun: home.noun, prefix: '' }], types },
       process: { name: options.processName, role: options.role, release, startedAt },
       problems: situation.problems,
       lag: lag.lag,
