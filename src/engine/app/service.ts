@@ -5,7 +5,7 @@ import { issueKey } from '../api-keys/api-keys.ts'
 import { readKeys } from '../api-keys/key-file.ts'
 import { type KeyRing, openKeyRing } from '../api-keys/key-ring.ts'
 import { AcknowledgedEvents } from '../commands/acknowledged-events.ts'
-import { createCommandHandler } from '../commands/execution.ts'
+import { commandHandlers } from '../commands/execution.ts'
 import { IdAllocator } from '../commands/id-allocator.ts'
 import { IdBlocks } from '../commands/id-blocks.ts'
 import type { ConsoleOptions } from '../console/console.ts'
@@ -169,24 +169,15 @@ function startApi(
   const keys = openKeyRing({ path: config.apiKeysFile, given: config.apiKeys, now: timeOfDay, logger })
   const timeoutMs = config.appendTimeoutMs
   const appender = new GroupCommit(log, defaultLimits)
-  const readSide = openReadSide(shards, log)
+  const readSide = openReadSide(shards, log, definition.names)
   const { readModel } = readSide
   const collections = definition.resources.map(({ collection }) => collection)
   const blocks = new IdBlocks({ log, readModel, collections, logger })
   const ids = new IdAllocator(log, blocks)
   ids.prepare()
   const acknowledged = new AcknowledgedEvents({ log, readModel, ids, logger })
-  const commands = createCommandHandler({
-    readModel,
-    log,
-    appender,
-    ids,
-    acknowledged,
-    definition,
-    now: timeOfDay,
-    timeoutMs,
-    tracing,
-  })
+  const parts = { readModel, log, appender, ids, acknowledged, definition, now: timeOfDay, timeoutMs, tracing }
+  const commands = commandHandlers(parts)
   const events = new EventFeed({ definition, log, readModel })
   const services: ApiServices = {
     definition,

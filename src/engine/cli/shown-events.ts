@@ -29,7 +29,7 @@ export async function withSettledEvents<T>(
 ): Promise<T> {
   const { log } = storage
   const shards = trackShards(storage, logger)
-  const readSide = openReadSide(shards, log)
+  const readSide = openReadSide(shards, log, definition.names)
   try {
     await untilReadable(readSide)
     const { readModel } = readSide
@@ -46,7 +46,7 @@ async function untilReadable(readSide: ReadSide): Promise<void> {
 }
 
 /** The rows of a table of events, beginning with the titles. */
-export function eventRows({ service, home }: Definition) {
+export function eventRows({ service, kinds }: Definition) {
   const line = eventColumns()
   const discardType = typeOf(service.name, discardedName, 1)
   const row = (partition: number, settled: SettledRecord): string => {
@@ -55,7 +55,17 @@ export function eventRows({ service, home }: Definition) {
       event?.discards === undefined ? (event ?? nothingRead) : { ...nothingRead, type: discardType }
     return line([`${partition}/${record.offset}`, time, type, streamOf(settled), String(version ?? ''), outcome])
   }
-  return { titles: line(['EVENT', 'TIME', 'TYPE', home.noun.toUpperCase(), 'VERSION', 'OUTCOME']), row }
+  return {
+    titles: line([
+      'EVENT',
+      'TIME',
+      'TYPE',
+      kinds.length > 1 ? 'STREAM' : kinds[0].home.noun.toUpperCase(),
+      'VERSION',
+      'OUTCOME',
+    ]),
+    row,
+  }
 }
 
 /** The stream of the event; of what is none, its key. */

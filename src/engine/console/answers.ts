@@ -26,7 +26,7 @@ export interface Answers {
 export interface Status {
   readonly service: {
     readonly title: string
-    /** Those of its streams, the first of which has names that are ids. */
+    /** The kinds of its streams. */
     readonly kinds: readonly Kind[]
     /** Those of events. */
     readonly types: readonly string[]

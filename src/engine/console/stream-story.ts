@@ -1,4 +1,4 @@
-import type { Definition } from '../definition/definition.ts'
+import { type Definition, kindOf } from '../definition/definition.ts'
 import { documentsOf } from '../definition/shown-documents.ts'
 import type { EventFeed } from '../feed/event-feed.ts'
 import type { Reader } from '../feed/read-in-turn.ts'
@@ -49,7 +49,8 @@ export async function tellStory(sources: StorySources, stream: StreamId, reader:
 
 /** Takes one event after the other, as the projector reads them. */
 function folding({ definition, log }: StorySources, stream: StreamId): (event: string) => Folded {
-  const { initial, evolve } = definition.stream
+  const kind = kindOf(definition, stream)
+  const { initial, evolve } = kind.stream
   const partition = log.partitionFor(stream)
   const key = Buffer.from(stream)
   let state = initial
@@ -59,6 +60,6 @@ function folding({ definition, log }: StorySources, stream: StreamId): (event: s
       throw new Error('an event that took effect cannot be read')
     const { decoded, version = 1, time } = event
     state = evolve(state, { event: decoded.event, version, time })
-    return { version, event: shownEvent(json), documents: documentsOf(definition, state) }
+    return { version, event: shownEvent(json), documents: documentsOf(kind, state) }
   }
 }

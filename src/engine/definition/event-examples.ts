@@ -16,16 +16,19 @@ function example(name: string, summary: string, { value, headers }: NewRecord, m
 }
 
 /** Examples of each version of each type. */
-export function eventExamples({ events }: Pick<Definition, 'events'>) {
-  const own = events.versions.flatMap(({ type, examples }) =>
-    examples.map(({ name, summary, stream, version, json, isKeyed }) => {
-      const context = { stream: String(stream), eventId: eventId(version), version, time: timeOf(version) }
-      return example(name, summary, events.encodeData(type, json, { ...context, ...(isKeyed ? request : {}) }))
-    }),
+export function eventExamples({ kinds }: Pick<Definition, 'kinds'>) {
+  const own = kinds.flatMap(({ events, nameOf }) =>
+    events.versions.flatMap(({ type, examples }) =>
+      examples.map(({ name, summary, stream, version, json, isKeyed }) => {
+        const context = { stream: nameOf(stream), eventId: eventId(version), version, time: timeOf(version) }
+        return example(name, summary, events.encodeData(type, json, { ...context, ...(isKeyed ? request : {}) }))
+      }),
+    ),
   )
-  const [first] = events.versions.flatMap(({ examples }) => examples)
-  const parked = { stream: String(first?.stream), offset: 1234 }
-  const discarded = events.encodeDiscard(parked, new Date(timeOf(5)))
+  const [kind] = kinds
+  const [first] = kind.events.versions.flatMap(({ examples }) => examples)
+  const parked = { stream: kind.nameOf(first?.stream ?? 0), offset: 1234 }
+  const discarded = kind.events.encodeDiscard(parked, new Date(timeOf(5)))
   const summary = 'The parked event at offset 1234 of this partition has no effect'
   return [...own, example('eventDiscarded', summary, discarded, { id: eventId(5) })]
 }

@@ -1,4 +1,4 @@
-import { type Definition, versionOf } from '../definition/definition.ts'
+import { type Definition, kindOf, versionOf } from '../definition/definition.ts'
 import { documentsOf } from '../definition/shown-documents.ts'
 import type { ToldRecord } from '../log/published-log.ts'
 import { DocumentRecords } from './document-records.ts'
@@ -28,20 +28,22 @@ class DocumentTeller implements Teller {
     this.filling = new ReadModelFilling({
       ...{ log, readModel, records },
       collections: definition.resources.map(({ collection }) => collection),
-      home: definition.stream.collection,
-      projections: versionOf(definition.stream.projections),
+      names: definition.names,
+      projections: versionOf(definition.kinds.flatMap(({ stream }) => stream.projections)),
     })
   }
 
   async tell(told: EventRecord, streams: KnownStreams): Promise<readonly ToldRecord[]> {
     const { stream, version = 0 } = told.event
     const state = await this.#states.after(told, version, streams)
-    return this.#records.of(documentsOf(this.#definition, state).map((shown) => ({ ...shown, stream, version })))
+    return this.#records.of(
+      documentsOf(kindOf(this.#definition, stream), state).map((shown) => ({ ...shown, stream, version })),
+    )
   }
 }
 
 export function documentTelling(options: DocumentOptions): Telling {
-  const records = new DocumentRecords()
+  const records = new DocumentRecords(options.definition.names)
   return {
     newTeller: () => new DocumentTeller(options, records),
     get leftOut() {

@@ -24,7 +24,7 @@ export interface EventPlace {
  * cannot be applied, which parks it.
  */
 export function applyEvent<State, Event extends AnyEvent>(
-  rules: Rules<State, Event>,
+  rules: Rules,
   place: EventPlace,
   stream: StreamState<State, Event>,
   { id, decoded, time, offset, stream: name }: StreamEvent<Event>,
@@ -40,7 +40,7 @@ export function applyEvent<State, Event extends AnyEvent>(
 
 /** Throws if the document belongs to another stream, or may come to belong to one; IdTakenError if it is there. */
 function checkNew<State, Event extends AnyEvent>(
-  { definition, log }: Rules<State, Event>,
+  { definition: { names }, log }: Rules,
   { partition, isTaken }: EventPlace,
   document: ShownDocument,
   stream: StreamState<State, Event>,
@@ -48,7 +48,7 @@ function checkNew<State, Event extends AnyEvent>(
 ): void {
   const { collection, id } = document
   const name = documentName(document)
-  if (collection === definition.stream.collection) throw new Error(`${name} belongs to the stream ${id}`)
+  if (names.isOwn(collection)) throw new Error(`${name} belongs to the stream ${names.streamOf(document)}`)
   if (log.partitionFor(String(id)) !== partition) throw new Error(`${name} belongs to another partition`)
   if (streamName.includes('\0')) throw new Error(`${name} belongs to a stream whose name no document can hold`)
   if (isTaken(name) || stream.hasShown(document)) throw new IdTakenError(`${name} exists already`)

@@ -32,7 +32,7 @@ export function isStream(kinds, text) {
 
 /** @param {readonly Kind[]} kinds */
 function patternOf(kinds) {
-  return kinds.map(({ prefix }) => `${prefix}-?[0-9]+`).join('|')
+  return kinds.map(({ prefix }) => `${prefix}[0-9]+`).join('|')
 }
 
 /**
