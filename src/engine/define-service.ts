@@ -33,7 +33,7 @@ export function stream<
   Command,
   Event extends AnyEvent,
   Code extends string = never,
-  Collection extends string = string,
+  const Collection extends string = string,
 >(kind: Stream<State, Command, Event, Code, Collection>): Stream<State, Command, Event, Code, Collection> {
   return kind
 }

@@ -30,7 +30,7 @@ async function start(shards: number, seats: number) {
   await append(numbers(seats))
   const tracked = trackShards({ stores, log }, logger)
   const projectors = await startProjectors(theatre, tracked, 'projector', logger)
-  const reads = openReadSide(tracked, log)
+  const reads = openReadSide(tracked, log, theatre.names)
   onTestFinished(async () => {
     await projectors.close()
     reads.close()

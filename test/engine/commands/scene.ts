@@ -172,7 +172,7 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     appender,
     ids: new IdAllocator(log, unseenBlocks(log)),
     acknowledged: { follow: (written) => void asked.followed.push(written.position) },
-    definition: theatre,
+    ...{ definition: theatre, kind: theatre },
     now: script.clock ?? (() => new Date(time)),
     timeoutMs: 5000,
   })

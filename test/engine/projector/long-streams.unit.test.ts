@@ -38,7 +38,7 @@ function bytesOf({ documents, texts }: Batch): number {
 
 it.each<[string, () => ReadModelStore]>([
   ['memory', () => memoryReadModels()],
-  ['SQLite', () => openSqliteReadModels({ file: ':memory:', version: 'v1', home: 'seats', isOwner: true })],
+  ['SQLite', () => openSqliteReadModels({ file: ':memory:', version: 'v1', names: theatre.names, isOwner: true })],
 ])(
   'a stream of 100,000 events costs with each what it cost with the first, in %s',
   async (_, open) => {

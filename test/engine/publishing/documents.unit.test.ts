@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { kindOf } from '../../../src/engine/definition/definition.ts'
 import { documentsOf } from '../../../src/engine/definition/shown-documents.ts'
 import { documentsTarget, type ToldRecord } from '../../../src/engine/log/published-log.ts'
 import { documentTelling } from '../../../src/engine/publishing/documents.ts'
@@ -31,14 +32,15 @@ async function versionsOf({ journal, log, releases: { newest } }: PublishedWorld
   const { definition, projection } = newest
   const { row } = await projection.readModel.load({ stream })
   const { entries } = await projection.readModel.load({ stream, versions: { first: 1, last: row?.version ?? 0 } })
-  let state: unknown = definition.stream.initial
+  const kind = kindOf(definition, stream)
+  let state: unknown = kind.stream.initial
   const found: Values[] = [{}]
   for (const [version, { offset, isDiscarded }] of [...entries].sort(([one], [other]) => one - other)) {
     const { key = null, value = null } = journal[offset] ?? {}
     const event = readEvent({ log, definition }, 0, { offset, key, value })
     const isCounted = !isDiscarded && event?.discards === undefined && event?.decoded.outcome === 'event'
-    if (isCounted) state = definition.stream.evolve(state, { event: event.decoded.event, version, time: event.time })
-    const shown = isCounted ? documentsOf(definition, state) : []
+    if (isCounted) state = kind.stream.evolve(state, { event: event.decoded.event, version, time: event.time })
+    const shown = isCounted ? documentsOf(kind, state) : []
     const changed = shown.map(({ collection, id, json }) => [
       keyOf({ target: documentsTarget(collection), key: String(id) }),
       json,

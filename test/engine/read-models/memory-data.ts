@@ -9,9 +9,9 @@ import {
   type Checkpoint,
   decodeCheckpoint,
   encodeCheckpoint,
-  homeIdOf,
   startOfPartition,
 } from '../../../src/engine/read-models/stored-texts.ts'
+import type { StreamNames } from '../../../src/engine/read-models/stream-names.ts'
 
 /** What stores share that are opened on the same data: the versions by name. */
 export class MemoryData {
@@ -53,15 +53,15 @@ export class GenerationData {
   paused = 0
   continues: string | undefined
   readonly checkpointTexts = new Map<number, string>()
-  readonly #home: string
+  readonly #names: StreamNames
   readonly #sets = new Map<string, Map<string | number, unknown>>()
   readonly recorded = new Map([['keys', 0]])
 
-  constructor({ name, logId }: Generation, state: StoredGeneration['state'], home: string) {
+  constructor({ name, logId }: Generation, state: StoredGeneration['state'], names: StreamNames) {
     this.name = name
     this.logId = logId
     this.state = state
-    this.#home = home
+    this.#names = names
   }
 
   become(state: StoredGeneration['state']): void {
@@ -95,7 +95,8 @@ export class GenerationData {
   }
 
   row(stream: string): FoundRow {
-    const shown = this.documents(this.#home).get(homeIdOf(stream) ?? 0)
+    const document = this.#names.documentOf(stream)
+    const shown = document && this.documents(document.collection).get(document.id)
     if (shown !== undefined) checkText(shown, shown.json)
     return foundRow(shown, () => this.text('rows', stream))
   }
@@ -118,7 +119,7 @@ export class GenerationData {
       return { outcome: 'checkpoint_mismatch' }
     }
     const changed = batch.documents.flatMap(({ before, after }) => [...setsOf(before), ...setsOf(after)])
-    if (!this.isComplete(this.#home, ...textSets, ...changed)) return { outcome: 'incomplete' }
+    if (!this.isComplete(...this.#names.collections, ...textSets, ...changed)) return { outcome: 'incomplete' }
     const isThere = (stream: string) => {
       const { json, row } = this.row(stream)
       return (json ?? row ?? this.text('parked', stream)) !== undefined

@@ -30,15 +30,16 @@ import type { ReadModelStore } from '../../../src/engine/read-models/ports/store
 import { checkText, provenDocument, provenPage } from '../../../src/engine/read-models/proven-document.ts'
 import { decodeOffsets, decodeParkedStream, keyId } from '../../../src/engine/read-models/stored-texts.ts'
 import { chunkId } from '../../../src/engine/read-models/stream-history.ts'
-import { home as sampleHome } from './contract/samples.ts'
+import type { StreamNames } from '../../../src/engine/read-models/stream-names.ts'
+import { names as sampleNames } from './contract/samples.ts'
 import { GenerationData, MemoryData, type VersionData } from './memory-data.ts'
 
 const pauseMs = 1000
 const pauseEveryMs = 5000
 
 /** The port, implemented as simply as can be: what the adapters are compared with. Several stores may share the data. */
-export function memoryReadModels(data = new MemoryData(), version = 'v1', home = sampleHome): ReadModelStore {
-  const store = new MemoryStore(data, version, home)
+export function memoryReadModels(data = new MemoryData(), version = 'v1', names = sampleNames): ReadModelStore {
+  const store = new MemoryStore(data, version, names)
   return {
     reads: readsOf(store),
     projection: projectionOf(store),
@@ -55,14 +56,14 @@ export function memoryReadModels(data = new MemoryData(), version = 'v1', home =
 class MemoryStore {
   readonly data: MemoryData
   readonly version: string
-  readonly home: string
+  readonly names: StreamNames
   readonly listeners = new Listeners({ connected: true })
   isClosed = false
 
-  constructor(data: MemoryData, version: string, home: string) {
+  constructor(data: MemoryData, version: string, names: StreamNames) {
     this.data = data
     this.version = version
-    this.home = home
+    this.names = names
   }
 
   open(): VersionData {
@@ -85,13 +86,15 @@ function readsOf(store: MemoryStore): StoredReads {
   }
   const findIn = (generation: GenerationData | undefined, { collection, id }: DocumentId) => {
     const found = generation?.documents(collection).get(id)
-    return found && provenDocument({ collection, id }, found, store.home)
+    return found && provenDocument({ collection, id }, found, store.names)
   }
   const load: StoredReads['load'] = async (name, query) => {
     const generation = store.generation(name)
     const document = query.document && findIn(generation, query.document)
     const stream = query.stream ?? document?.stream
-    const read = [...new Set([store.home, ...textSets, ...(query.document ? [query.document.collection] : [])])]
+    const read = [
+      ...new Set([...store.names.collections, ...textSets, ...(query.document ? [query.document.collection] : [])]),
+    ]
     const text = (set: TextSet, id: string | undefined) => (id === undefined ? undefined : generation?.text(set, id))
     const texts = {
       ...{ document, parked: text('parked', stream), record: text('keys', query.key && keyId(query.key)) },
@@ -198,7 +201,7 @@ function generationsOf(store: MemoryStore): Generations {
       const active = version.inState('active')
       if (active?.name !== instead) return false
       active?.become('replaced')
-      version.generations.set(generation.name, new GenerationData(generation, 'active', store.home))
+      version.generations.set(generation.name, new GenerationData(generation, 'active', store.names))
       store.listeners.progress(generation.name)
       return true
     },
@@ -213,7 +216,7 @@ function generationsOf(store: MemoryStore): Generations {
         return generationOf(building)
       }
       if (building !== undefined) version.generations.delete(building.name)
-      version.generations.set(generation.name, new GenerationData(generation, 'building', store.home))
+      version.generations.set(generation.name, new GenerationData(generation, 'building', store.names))
       return generation
     },
 

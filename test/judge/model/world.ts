@@ -39,7 +39,7 @@ export class World {
   constructor(log: EventLog, latenciesMs: readonly number[]) {
     let turn = 0
     this.log = log
-    this.store = memoryReadModels(this.#data, petstore.version, petstore.home.collection)
+    this.store = memoryReadModels(this.#data, petstore.version, petstore.names)
     const latencyMs = () => latenciesMs[turn++ % latenciesMs.length] ?? 1
     const foundBug = (error: unknown) => void this.bugs.push(error)
     this.#shared = { log, store: this.store, latencyMs, foundBug }

@@ -116,7 +116,7 @@ export const longRows = topic('long rows', {
         for (const stream of streams) {
           const { row, proof } = await store.reads.load(name, { stream })
           expect([row, proof.isComplete]).toEqual([rows?.get(stream), true])
-          if (row !== undefined) expect(madeUp.codec.read(row)).toMatchObject({ stream, changes: row.version })
+          if (row !== undefined) expect(madeUp.kinds[0].codec.read(row)).toMatchObject({ stream, changes: row.version })
         }
         const options = { log, store, definition: madeUp as never, logger, scratch: memoryReadModels() }
         expect((await verify(options)).differences).toEqual([])

@@ -20,11 +20,13 @@ import {
   type ParkedStream,
   startOfPartition,
 } from '../../../../src/engine/read-models/stored-texts.ts'
+import { StreamNames } from '../../../../src/engine/read-models/stream-names.ts'
 import type { ReadModelsFixture } from './fixture.ts'
 import { jsonOf, recordOf, rowText } from './values.ts'
 
 /** The collection whose documents show the streams that their ids name. */
 export const home = 'seats'
+export const names = new StreamNames([home])
 
 export const ownLog = 'log-1'
 
