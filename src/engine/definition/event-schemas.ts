@@ -1,7 +1,7 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { ruleKeyword } from '../lib/values/problem-words.ts'
 import { hiddenAttributes } from '../log/shown-event.ts'
-import type { Kind } from './definition.ts'
+import type { Definition, Kind } from './definition.ts'
 import { type EventVersion, typeOf } from './event-versions.ts'
 import { capitalised, listed } from './words.ts'
 
@@ -45,19 +45,22 @@ export interface EventSchema {
   readonly schema: TObject
 }
 
-/** The schemas of all versions of all events of a service, by kind of stream, the engine's own last. */
-export function eventSchemas(service: string, kinds: readonly Kind[]): readonly EventSchema[] {
+/**
+ * The schemas of all versions of all events of a service, by kind of stream, the engine's own last. The source of that is the
+ * first kind's in any stream: what is published of it stays, whatever kinds are added.
+ */
+export function eventSchemas(service: string, kinds: Definition['kinds']): readonly EventSchema[] {
   const own = kinds.flatMap((kind) => kind.events.versions.map((version) => ofVersion(kind, version)))
-  const sources = kinds.map(({ stream }) => stream.source)
+  const [{ stream }] = kinds
   const description = 'An operator decided to leave out an event that could not be applied'
   const discarded = { type: typeOf(service, discardedName, 1), name: discardedName, description }
-  return [...own, eventSchema(discarded, sources, subjectsOf(kinds), { data: EventDiscardedData })]
+  return [...own, eventSchema(discarded, stream.source, subjectsOf(kinds), { data: EventDiscardedData })]
 }
 
 function ofVersion(kind: Kind, { type, name, description, data, isKeyed, isUnversioned }: EventVersion): EventSchema {
   return eventSchema(
     { type, name, description: isUnversioned ? `${description}. Without streamversion it is 1` : description },
-    [kind.stream.source],
+    kind.stream.source,
     subjectsOf([kind]),
     {
       ...(isKeyed ? idempotency : {}),
@@ -88,16 +91,15 @@ export function subjectPattern(kinds: readonly Kind[]): string {
 /** `more`, and the attributes that every event has (CloudEvents 1.0 section 3). */
 function eventSchema(
   { type, name, description }: Pick<EventVersion, 'type' | 'name' | 'description'>,
-  sources: readonly string[],
+  source: string,
   subject: string,
   more: TProperties,
 ): EventSchema {
-  const [source = ''] = sources
   const attributes = {
     specversion: Type.Literal('1.0'),
     id: Type.String({ minLength: 1, description: 'Unique per event: two records with one id are one event' }),
     type: Type.Literal(type),
-    source: sources.length === 1 ? Type.Literal(source) : Type.Enum([...sources], { type: 'string' }),
+    source: Type.Literal(source),
     subject: Type.String({ description: `${capitalised(subject)}, as is the record key: it names the stream` }),
     time: Type.String({ description: 'RFC 3339, UTC' }),
     datacontenttype: Type.Literal('application/json'),
@@ -125,9 +127,9 @@ export function namedEvents(schemas: readonly EventSchema[]): Readonly<Record<st
   return { ...Object.fromEntries(named), ...common }
 }
 
-/** The last word of a source: `/v1/categories` is of `Categories`; several together are of `Any`. */
+/** The last word of a source: `/v1/categories` is of `Categories`. */
 function sourceOf({ properties: { source } }: TObject): string {
-  const { const: path = '/any' } = source as { const?: string }
+  const { const: path } = source as unknown as { readonly const: string }
   return capitalised(path.slice(path.lastIndexOf('/') + 1))
 }
 
