@@ -72,11 +72,9 @@ function ofVersion(kind: Kind, { type, name, description, data, isKeyed, isUnver
 
 /** What the subject of an event is, which is the record key too. */
 export function subjectsOf(kinds: readonly Kind[]): string {
-  const each = kinds.map(({ home: { noun }, nameOf, stream }) => {
+  const each = kinds.map(({ home: { noun }, nameOf }) => {
     const prefix = nameOf('')
-    return prefix === ''
-      ? `the ${noun} id in decimal`
-      : `\`${prefix}\` and the ${noun} id for one of ${stream.collection}`
+    return prefix === '' ? `the ${noun} id in decimal` : `\`${prefix}\` and the ${noun} id`
   })
   return listed(each, 'or')
 }
