@@ -748,7 +748,7 @@ export interface components {
              */
             type: "petstore.CategoryAdded.v1";
             source: components["schemas"]["EventSourceOfCategories"];
-            /** @description `categories/` and the category id for one of categories, as is the record key: it names the stream */
+            /** @description `categories/` and the category id, as is the record key: it names the stream */
             subject: string;
             /** @description RFC 3339, UTC */
             time: string;
@@ -783,7 +783,7 @@ export interface components {
              */
             type: "petstore.CategoryChanged.v1";
             source: components["schemas"]["EventSourceOfCategories"];
-            /** @description `categories/` and the category id for one of categories, as is the record key: it names the stream */
+            /** @description `categories/` and the category id, as is the record key: it names the stream */
             subject: string;
             /** @description RFC 3339, UTC */
             time: string;
@@ -818,7 +818,7 @@ export interface components {
              */
             type: "petstore.CategoryRemoved.v1";
             source: components["schemas"]["EventSourceOfCategories"];
-            /** @description `categories/` and the category id for one of categories, as is the record key: it names the stream */
+            /** @description `categories/` and the category id, as is the record key: it names the stream */
             subject: string;
             /** @description RFC 3339, UTC */
             time: string;
@@ -845,11 +845,6 @@ export interface components {
          */
         EventSpecversion: "1.0";
         /**
-         * EventContentType
-         * @enum {string}
-         */
-        EventContentType: "application/json";
-        /**
          * EventSource
          * @enum {string}
          */
@@ -859,6 +854,11 @@ export interface components {
          * @enum {string}
          */
         EventSourceOfCategories: "/v1/categories";
+        /**
+         * EventContentType
+         * @enum {string}
+         */
+        EventContentType: "application/json";
         /**
          * PetEvents
          * @description A list of events

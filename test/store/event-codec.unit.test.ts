@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { kindOf } from '../../src/engine/definition/definition.ts'
+import { kindOf } from '../../src/engine/definition/kinds.ts'
 import { parseExactJson } from '../../src/engine/lib/values/exact-json.ts'
 import { compileCheck } from '../../src/engine/lib/values/validation.ts'
 import { readCloudEvent } from '../../src/engine/log/record-codec.ts'

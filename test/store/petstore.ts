@@ -1,12 +1,7 @@
 import type { TSchema } from 'typebox'
-import {
-  type Definition,
-  define,
-  type Kind,
-  kindOf,
-  type StreamDefinition,
-} from '../../src/engine/definition/definition.ts'
+import { type Definition, define } from '../../src/engine/definition/definition.ts'
 import type { EventContext } from '../../src/engine/definition/event-codec.ts'
+import { type Kind, kindOf, type StreamDefinition } from '../../src/engine/definition/kinds.ts'
 import type { NewRecord } from '../../src/engine/log/event-log.ts'
 import type { CategoryEvent } from '../../src/store/category-events.ts'
 import type { PetEvent } from '../../src/store/events.ts'

@@ -27,10 +27,11 @@ export function addCommands(program: Command, definition: Definition): void {
     .command('events')
     .description('Show the events in the log, and what became of each')
     .option('--follow', 'show what comes from now on, until interrupted')
+  for (const { home } of kinds) command.option(`--${home.noun} <id>`, `only the events of one ${home.noun}`)
+  command
     .option('--from <partition/offset>', 'begin there, in that partition only')
     .option('--json', 'print JSON, one event a line')
-  for (const { home } of kinds) command.option(`--${home.noun} <id>`, `only the events of one ${home.noun}`)
-  command.action((options: EventsOptions) => showEvents(definition, { ...options, stream: streamIn(kinds, options) }))
+    .action((options: EventsOptions) => showEvents(definition, { ...options, stream: streamIn(kinds, options) }))
 }
 
 /** What an option says that is named by the noun of a kind. Throws ConfigError where two do. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { type Definition, kindOf } from '../definition/definition.ts'
+import type { Definition } from '../definition/definition.ts'
+import { kindOf } from '../definition/kinds.ts'
 import { listed } from '../definition/words.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { FoundStream } from '../read-models/read-model.ts'
@@ -17,7 +18,7 @@ export function addCommands(program: Command, definition: Definition): void {
     .action((name: StreamId, options: Options) => showStream(definition, name, options))
 }
 
-/** `one pet by its id, or of one category by categories/<id>` */
+/** One of each kind, and how it is named. */
 function which({ kinds }: Definition): string {
   const each = kinds.map(({ home, nameOf }, i) => `one ${home.noun}${i === 0 ? '' : ` by ${nameOf('<id>')}`}`)
   return listed(each, 'or')

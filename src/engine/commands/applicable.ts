@@ -1,4 +1,4 @@
-import { kindOf } from '../definition/definition.ts'
+import { kindOf } from '../definition/kinds.ts'
 import { type AnyEvent, documentMax, stateBounds } from '../door/stream.ts'
 import { IdTakenError, ServiceError } from '../lib/errors/errors.ts'
 import type { NewRecord } from '../log/event-log.ts'

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { StreamDefinition, StreamKinds } from '../definition/definition.ts'
+import type { StreamDefinition, StreamKinds } from '../definition/kinds.ts'
 import type { AnyEvent, Recorded } from '../door/stream.ts'
 import { endWith, readSpanContext, type Tracing, traceparentOf } from '../lib/operating/tracing.ts'
 import { withTimeout } from '../lib/with-timeout.ts'

@@ -1,4 +1,4 @@
-import type { StreamDefinition } from '../definition/definition.ts'
+import type { StreamDefinition } from '../definition/kinds.ts'
 import { Rejected } from '../door/rejected.ts'
 import type { AnyEvent, Recorded } from '../door/stream.ts'
 import { eventTime } from '../lib/clock.ts'

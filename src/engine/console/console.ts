@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Definition } from '../definition/definition.ts'
-import { discardedName } from '../definition/event-schemas.ts'
+import { discardedName } from '../definition/discarded.ts'
 import type { EventFeed, FeedQuery } from '../feed/event-feed.ts'
 import type { Account } from '../feed/feed-batch.ts'
 import { timeOfDay } from '../lib/clock.ts'

@@ -157,9 +157,10 @@ function addLatest(app: FastifyInstance, { definition, log, rate, findKey }: Api
     '/events',
     { ...options, schema: { hide: true, querystring: Before } },
     async ({ query }, reply) => {
+      const filter = filterOf(definition, query)
       const upTo = readTokens(log, query.before, 'query: before')
       const reader = { ...accountOf(reply, rate), isGone: () => reply.raw.destroyed }
-      const found = await console.earlier({ upTo, ...filterOf(definition, query) }, reader)
+      const found = await console.earlier({ upTo, ...filter }, reader)
       const before = found.upTo.length === 0 ? null : `"${writeToken(log, found.upTo)}"`
       reply.type(jsonType)
       return `{"before":${before},"events":[${found.events.map(({ json }) => shownEvent(json))}]}`

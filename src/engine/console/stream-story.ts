@@ -1,4 +1,5 @@
-import { type Definition, kindOf } from '../definition/definition.ts'
+import type { Definition } from '../definition/definition.ts'
+import { kindOf } from '../definition/kinds.ts'
 import { documentsOf } from '../definition/shown-documents.ts'
 import type { EventFeed } from '../feed/event-feed.ts'
 import type { Reader } from '../feed/read-in-turn.ts'

@@ -1,8 +1,9 @@
 import { titleOf } from '../lib/values/named-schemas.ts'
 import { documentsTarget, documentTopics } from '../log/published-log.ts'
 import { channelPart, messagePart, sendPart } from './asyncapi-parts.ts'
-import type { Definition, Kind, NamedResource } from './definition.ts'
+import type { Definition } from './definition.ts'
 import { subjectPattern, subjectsOf } from './event-schemas.ts'
+import type { Kind, NamedResource } from './kinds.ts'
 import { capitalised, listed, withArticle } from './words.ts'
 
 const contentType = 'application/json'
@@ -116,7 +117,7 @@ const common = (shown: Shown) => ({
     },
   },
   required: ['stream', 'streamversion'],
-  key: { description: capitalised(keyOf(shown)), pattern: subjectPattern(shown.own === undefined ? [] : [shown.own]) },
+  key: { pattern: subjectPattern(shown.own === undefined ? [] : [shown.own]), description: capitalised(keyOf(shown)) },
 })
 
 const decimal = (description: string) => ({ type: 'string', pattern: '^[1-9][0-9]*$', description })

@@ -3,7 +3,7 @@ import { referringTo, titledIn } from '../lib/values/named-schemas.ts'
 import { shownEvent } from '../log/shown-event.ts'
 import { documentChannels } from './asyncapi-documents.ts'
 import { channelPart, messagePart, sendPart, type Texts } from './asyncapi-parts.ts'
-import type { Definition, Kind } from './definition.ts'
+import type { Definition } from './definition.ts'
 import { eventExamples } from './event-examples.ts'
 import {
   type EventSchema,
@@ -13,6 +13,7 @@ import {
   subjectsOf,
   withoutRules,
 } from './event-schemas.ts'
+import type { Kind } from './kinds.ts'
 import { ruleForConsumers } from './rule-for-consumers.ts'
 import { capitalised, listed, withArticle } from './words.ts'
 
@@ -60,8 +61,8 @@ function kindsWith({ kinds }: Definition, type: string): Definition['kinds'] {
 }
 
 const keyOf = (kinds: readonly Kind[]) => ({
-  description: `${capitalised(subjectsOf(kinds))}, equal to \`subject\``,
   pattern: subjectPattern(kinds),
+  description: `${capitalised(subjectsOf(kinds))}, equal to \`subject\``,
 })
 
 /** The AsyncAPI document of the topics. `topic` is the journal, null where there is no Kafka. */

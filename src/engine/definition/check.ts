@@ -9,8 +9,9 @@ import { compileCheck } from '../lib/values/validation.ts'
 import { isTextSet } from '../read-models/document.ts'
 import { exampleOf } from './body-example.ts'
 import { eventsIn } from './check-events.ts'
-import { type Definition, DefinitionError, type NamedCommand, type NamedResource } from './definition.ts'
+import { type Definition, DefinitionError, type NamedCommand } from './definition.ts'
 import { valuesOf } from './filter-values.ts'
+import type { NamedResource } from './kinds.ts'
 
 type Problems = Generator<string>
 

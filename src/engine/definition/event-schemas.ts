@@ -1,24 +1,10 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { ruleKeyword } from '../lib/values/problem-words.ts'
 import { hiddenAttributes } from '../log/shown-event.ts'
-import type { Definition, Kind } from './definition.ts'
+import { discardedName, EventDiscardedData } from './discarded.ts'
 import { type EventVersion, typeOf } from './event-versions.ts'
+import type { Kind, StreamKinds } from './kinds.ts'
 import { capitalised, listed } from './words.ts'
-
-/** The engine's own event: an operator's decision to leave out an event that could not be applied. */
-export const discardedName = 'EventDiscarded'
-
-export const EventDiscardedData = Type.Object(
-  {
-    offset: Type.Integer({
-      format: 'int64',
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Of the event left out, which stands in the same partition',
-    }),
-  },
-  { title: 'EventDiscardedData' },
-)
 
 const streamversion = Type.Integer({
   format: 'int64',
@@ -49,7 +35,7 @@ export interface EventSchema {
  * The schemas of all versions of all events of a service, by kind of stream, the engine's own last. The source of that is the
  * first kind's in any stream: what is published of it stays, whatever kinds are added.
  */
-export function eventSchemas(service: string, kinds: Definition['kinds']): readonly EventSchema[] {
+export function eventSchemas(service: string, kinds: StreamKinds<Kind>['kinds']): readonly EventSchema[] {
   const own = kinds.flatMap((kind) => kind.events.versions.map((version) => ofVersion(kind, version)))
   const [{ stream }] = kinds
   const description = 'An operator decided to leave out an event that could not be applied'
@@ -119,8 +105,8 @@ export function namedEvents(schemas: readonly EventSchema[]): Readonly<Record<st
   const sources = [...new Map(schemas.map(({ schema }) => [sourceOf(schema), schema.properties.source])).entries()]
   const common = {
     EventSpecversion: specversion,
-    EventContentType: datacontenttype,
     ...Object.fromEntries(sources.map(([of, source], i) => [i === 0 ? 'EventSource' : `EventSourceOf${of}`, source])),
+    EventContentType: datacontenttype,
   }
   return { ...Object.fromEntries(named), ...common }
 }

@@ -1,6 +1,6 @@
 import type { AnyEvent, EventType } from '../door/stream.ts'
 import type { Definition } from './definition.ts'
-import { discardedName } from './event-schemas.ts'
+import { discardedName } from './discarded.ts'
 import { listed } from './words.ts'
 
 /** For who reads the journal. Word for word as in docs/journal.md; a test holds the two together. */

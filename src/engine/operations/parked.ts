@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { StreamKinds } from '../definition/definition.ts'
+import type { StreamKinds } from '../definition/kinds.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { ServiceError } from '../lib/errors/errors.ts'
 import { auditTo } from '../lib/operating/audit.ts'

@@ -1,4 +1,5 @@
-import { type Definition, kindOf, versionOf } from '../definition/definition.ts'
+import { type Definition, versionOf } from '../definition/definition.ts'
+import { kindOf } from '../definition/kinds.ts'
 import { documentsOf } from '../definition/shown-documents.ts'
 import type { ToldRecord } from '../log/published-log.ts'
 import { DocumentRecords } from './document-records.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { kindOf } from '../definition/definition.ts'
+import { kindOf } from '../definition/kinds.ts'
 import type { AnyStream } from '../door/stream.ts'
 import { DamagedError, quoted } from '../read-models/damaged.ts'
 import type { StreamId, StreamRow } from '../read-models/stored-texts.ts'

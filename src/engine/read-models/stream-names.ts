@@ -6,7 +6,7 @@ import type { StreamId } from './stored-texts.ts'
  * those of any other by `<collection>/<id>`. A document of a kind's own collection shows the stream of its id.
  */
 export class StreamNames {
-  /** Of the kinds, in their order. */
+  /** Those of the kinds, in their order. */
   readonly collections: readonly string[]
   /** What stands before the id, by the collection of the kind. */
   readonly #prefixes: ReadonlyMap<string, string>
@@ -48,14 +48,14 @@ export class StreamNames {
 
   /**
    * The place of the kind that a stream of this name is of. 'newer': a later release may have such streams. Undefined: none
-   * has. Any name without a collection is of the first kind.
+   * has. Any other name is one of the first kind.
    */
   kindOf(stream: string): number | 'newer' | undefined {
     const [, word = '', id = ''] = ofKind.exec(stream) ?? []
-    if (word === '') return 0
     const place = this.collections.indexOf(word)
-    if (idIn(id) === undefined || place === 0) return undefined
-    return place < 0 ? 'newer' : place
+    const hasId = idIn(id) !== undefined
+    if (place < 0) return hasId ? 'newer' : 0
+    return place > 0 && hasId ? place : undefined
   }
 }
 

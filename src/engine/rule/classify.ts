@@ -1,4 +1,4 @@
-import { kindOf } from '../definition/definition.ts'
+import { kindOf } from '../definition/kinds.ts'
 import type { AnyEvent } from '../door/stream.ts'
 import { IdTakenError, messageOf } from '../lib/errors/errors.ts'
 import type { LogRecord, Offset, RecordBatch } from '../log/event-log.ts'

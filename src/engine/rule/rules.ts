@@ -1,4 +1,4 @@
-import type { StreamKinds } from '../definition/definition.ts'
+import type { StreamKinds } from '../definition/kinds.ts'
 import type { EventLog } from '../log/event-log.ts'
 
 /** What interpreting a record needs. */

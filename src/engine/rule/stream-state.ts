@@ -1,4 +1,4 @@
-import type { StreamDefinition } from '../definition/definition.ts'
+import type { StreamDefinition } from '../definition/kinds.ts'
 import { documentsOf, type Shown, type ShownDocument } from '../definition/shown-documents.ts'
 import { type AnyEvent, type Recorded, stateBounds } from '../door/stream.ts'
 import { DamagedError, quoted } from '../read-models/damaged.ts'

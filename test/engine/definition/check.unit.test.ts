@@ -157,7 +157,7 @@ describe('a wrong definition is refused, and its place named', () => {
       { resources: { ...resources, loans: { ...loans, history: books.history } } },
       'resources.loans.history: only',
     ],
-    ['no command', { commands: [] }, 'commands: there is none'],
+    ['no command', withStream({ commands: [] }), 'streams.books.commands: there is none'],
     ['two operations with one id', withCommand({ texts: addBook.texts }), 'two have the operationId addBook'],
     ['a command about no resource', withCommand({ on: { document: 'shelves' } }), 'shelves, which is no resource'],
     [

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { defineStream, type StreamDefinition, streamKinds } from '../../../src/engine/definition/definition.ts'
+import { defineStream, type StreamDefinition, streamKinds } from '../../../src/engine/definition/kinds.ts'
 import type { Document } from '../../../src/engine/door/stream.ts'
 import { type AnyRecord, foreignRecord } from './records.ts'
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
-import type { StreamKinds } from '../../../src/engine/definition/definition.ts'
+import type { StreamKinds } from '../../../src/engine/definition/kinds.ts'
 import type { LogRecord, Offset } from '../../../src/engine/log/event-log.ts'
 import { Applier } from '../../../src/engine/projector/applier.ts'
 import { isTextSet, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'

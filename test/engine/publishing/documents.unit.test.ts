@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { kindOf } from '../../../src/engine/definition/definition.ts'
+import { kindOf } from '../../../src/engine/definition/kinds.ts'
 import { documentsOf } from '../../../src/engine/definition/shown-documents.ts'
 import { documentsTarget, type ToldRecord } from '../../../src/engine/log/published-log.ts'
 import { documentTelling } from '../../../src/engine/publishing/documents.ts'

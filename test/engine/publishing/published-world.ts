@@ -1,4 +1,5 @@
-import { type Definition, defineStream, type Kind, streamKinds } from '../../../src/engine/definition/definition.ts'
+import type { Definition } from '../../../src/engine/definition/definition.ts'
+import { defineStream, type Kind, streamKinds } from '../../../src/engine/definition/kinds.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { after, nothingTold, type PartitionMemory, type ToldRecord } from '../../../src/engine/log/published-log.ts'
 import { eventText } from '../../../src/engine/log/record-codec.ts'

@@ -1,5 +1,5 @@
 import { type TProperties, Type } from 'typebox'
-import type { NamedResource } from '../../definition/definition.ts'
+import type { NamedResource } from '../../definition/kinds.ts'
 import type { Texts } from '../../door/command.ts'
 import { notFoundCode, notFoundError } from '../../door/errors.ts'
 import type { Resource } from '../../door/service.ts'

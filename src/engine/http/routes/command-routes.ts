@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Handled, type MakeCommand, UnknownOutcome } from '../../commands/command-handler.ts'
 import { idempotency } from '../../commands/idempotency.ts'
-import type { Definition, Kind, NamedCommand, NamedResource } from '../../definition/definition.ts'
+import type { Definition, NamedCommand } from '../../definition/definition.ts'
+import type { Kind, NamedResource } from '../../definition/kinds.ts'
 import { documentsOf } from '../../definition/shown-documents.ts'
 import { Rejected } from '../../door/rejected.ts'
 import { eventTime, timeOfDay } from '../../lib/clock.ts'
@@ -148,7 +149,7 @@ function answer(
   { route, body, document, key }: Asked,
   handled: Exclude<Handled<unknown>, { outcome: 'not_found' }>,
 ): string | FastifyReply {
-  const { services, resource, reply } = exchange
+  const { resource, reply } = exchange
   const { collection, path } = resource
   if (handled.outcome === 'unchanged') {
     const { document: shown, reached } = handled

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Definition, Kind } from '../../definition/definition.ts'
+import type { Definition } from '../../definition/definition.ts'
+import type { Kind } from '../../definition/kinds.ts'
 import type { FeedStep } from '../../feed/event-feed.ts'
 import type { Account, FeedEvent } from '../../feed/feed-batch.ts'
 import type { Int64 } from '../../lib/values/int64.ts'

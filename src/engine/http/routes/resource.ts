@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { CommandHandlers } from '../../commands/execution.ts'
-import type { Definition, NamedResource } from '../../definition/definition.ts'
+import type { Definition } from '../../definition/definition.ts'
+import type { NamedResource } from '../../definition/kinds.ts'
 import { indexOf } from '../../definition/shown-documents.ts'
 import { notFoundCode } from '../../door/errors.ts'
 import type { EventFeed } from '../../feed/event-feed.ts'

@@ -1,5 +1,6 @@
-import type { Definition, Kind } from '../../../../src/engine/definition/definition.ts'
+import type { Definition } from '../../../../src/engine/definition/definition.ts'
 import type { EventVersion } from '../../../../src/engine/definition/event-versions.ts'
+import type { Kind } from '../../../../src/engine/definition/kinds.ts'
 import type { ExamplePlace } from '../../../../src/engine/door/stream.ts'
 import { parseExactJson } from '../../../../src/engine/lib/values/exact-json.ts'
 import { waitingPerChunk } from '../../../../src/engine/read-models/stored-texts.ts'

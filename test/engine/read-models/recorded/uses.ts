@@ -1,4 +1,5 @@
-import { type Definition, type Kind, streamKinds } from '../../../../src/engine/definition/definition.ts'
+import type { Definition } from '../../../../src/engine/definition/definition.ts'
+import { type Kind, streamKinds } from '../../../../src/engine/definition/kinds.ts'
 import { Applier } from '../../../../src/engine/projector/applier.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { hiddenBehindMax } from '../../../../src/engine/read-models/row-place.ts'
