@@ -21,7 +21,8 @@ export function defineService<Code extends string, Collection extends string, No
   }
 }
 
-function defined(service: Service): Definition {
+/** Throws DefinitionError, which names each place, unless the service can be run as it is defined. */
+export function defined(service: Service): Definition {
   const definition = define(service)
   checkDefinition(definition)
   return definition

@@ -18,7 +18,7 @@ import {
   startOfPartition,
 } from '../../../src/engine/read-models/stored-texts.ts'
 import { itemsIn } from '../read-models/contract/samples.ts'
-import { memoryReadModels } from '../read-models/memory-store.ts'
+import { memoryReadModels } from '../read-models/memory-read-models.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { type AnyRecord, logOf } from './records.ts'
 

@@ -150,7 +150,7 @@ const resources = {
 
 const shownSeat = ({ seat, isRemoved }: SeatState) => shown('seats', seat, isRemoved ? null : seatDocument(seat))
 
-const seatStream = stream({
+export const seatStream = stream({
   collection: 'seats',
   source: '/v1/seats',
   initial: undefined,

@@ -1,17 +1,18 @@
-import { isCount } from '../../../src/engine/read-models/damaged.ts'
-import { type StoredDocument, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'
-import type { Generation, StoredGeneration, StoredVersion } from '../../../src/engine/read-models/ports/generations.ts'
-import type { Size } from '../../../src/engine/read-models/ports/inspection.ts'
-import type { ApplyResult, Batch } from '../../../src/engine/read-models/ports/projection.ts'
-import { checkText } from '../../../src/engine/read-models/proven-document.ts'
-import { type FoundRow, foundRow } from '../../../src/engine/read-models/row-place.ts'
+import { timeOfDay } from '../../lib/clock.ts'
+import { isCount } from '../../read-models/damaged.ts'
+import { type StoredDocument, setName, type TextSet, textSets } from '../../read-models/document.ts'
+import type { Generation, StoredGeneration, StoredVersion } from '../../read-models/ports/generations.ts'
+import type { Size } from '../../read-models/ports/inspection.ts'
+import type { ApplyResult, Batch } from '../../read-models/ports/projection.ts'
+import { checkText } from '../../read-models/proven-document.ts'
+import { type FoundRow, foundRow } from '../../read-models/row-place.ts'
 import {
   type Checkpoint,
   decodeCheckpoint,
   encodeCheckpoint,
   startOfPartition,
-} from '../../../src/engine/read-models/stored-texts.ts'
-import type { StreamNames } from '../../../src/engine/read-models/stream-names.ts'
+} from '../../read-models/stored-texts.ts'
+import type { StreamNames } from '../../read-models/stream-names.ts'
 
 /** What stores share that are opened on the same data: the versions by name. */
 export class MemoryData {
@@ -48,7 +49,7 @@ export class GenerationData {
   readonly name: string
   readonly logId: string
   state: StoredGeneration['state']
-  since = Date.now()
+  since = timeOfDay().getTime()
   /** When `apply` last began to answer 'later'. */
   paused = 0
   continues: string | undefined
@@ -66,7 +67,7 @@ export class GenerationData {
 
   become(state: StoredGeneration['state']): void {
     this.state = state
-    this.since = Date.now()
+    this.since = timeOfDay().getTime()
   }
 
   checkpoint(partition: number): Checkpoint {
