@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { defineStream, type StreamDefinition } from '../definition/definition.ts'
+import { defineStream, type StreamDefinition } from '../definition/kinds.ts'
 import { Rejected } from '../door/rejected.ts'
 import type { AnyEvent, Stream } from '../door/stream.ts'
 import { exactJson, parseExactJson } from '../lib/values/exact-json.ts'

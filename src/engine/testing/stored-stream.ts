@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { applyFirst } from '../commands/applicable.ts'
-import { type StreamDefinition, streamKinds } from '../definition/definition.ts'
+import { type StreamDefinition, streamKinds } from '../definition/kinds.ts'
 import { documentsOf } from '../definition/shown-documents.ts'
 import { plain } from '../definition/state-codec.ts'
 import type { AnyEvent } from '../door/stream.ts'
