@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { categories } from '../../projections/categories.ts'
-import { Rejected } from '../../src/engine/door/rejected.ts'
-import {
-  type Category,
-  type CategoryChange,
-  type CategoryId,
-  type NewCategory,
-  toCategory,
-} from '../../src/store/category.ts'
+import { given } from '../../src/engine/testing/index.ts'
+import { type CategoryChange, type CategoryId, type NewCategory, toCategory } from '../../src/store/category.ts'
 import type { CategoryEvent } from '../../src/store/category-events.ts'
-import { type CategoryCommand, type CategoryState, decide, evolve } from '../../src/store/category-stream.ts'
+import { type CategoryCommand, decide, evolve } from '../../src/store/category-stream.ts'
+import { categoryStream } from '../../src/store/service.ts'
 
 const id = 7 as CategoryId
 const other = 8 as CategoryId
@@ -24,15 +19,10 @@ const create = (newCategory = dogs): CategoryCommand => ({ type: 'createCategory
 const change = (change: CategoryChange): CategoryCommand => ({ type: 'changeCategory', id, change })
 const remove: CategoryCommand = { type: 'removeCategory', id }
 
-function stateAfter(events: readonly CategoryEvent[]): CategoryState {
-  return events.reduce<CategoryState>(
-    (state, event, index) => evolve(state, { event, version: index + 1, time: '' }),
-    undefined,
-  )
-}
+type Expected = CategoryEvent | 'unchanged' | 'conflict' | 'category_not_found'
 
 describe('a category', () => {
-  it.each<[what: string, given: CategoryEvent[], when: CategoryCommand, expected: CategoryEvent | string]>([
+  it.each<[what: string, events: CategoryEvent[], command: CategoryCommand, expected: Expected]>([
     ['is added', [], create(), added()],
     ['is added with a description', [], create(described), added(described)],
     ['is added once', [added()], create(), 'conflict'],
@@ -56,12 +46,14 @@ describe('a category', () => {
     ['is not removed twice', [added(), removed], remove, 'unchanged'],
     ['is not removed where there is none', [], remove, 'category_not_found'],
     ['is not added again', [added(), removed], create(), 'conflict'],
-  ])('%s', (_, given, when, expected) => {
-    const decided = decide(when, stateAfter(given))
-    expect(decided instanceof Rejected ? decided.code : decided).toEqual(expected)
+  ])('%s', (_, events, command, expected) => {
+    const decided = given(categoryStream, ...events).when(command)
+    if (expected === 'unchanged') decided.unchanged()
+    else if (typeof expected === 'string') decided.rejected(expected)
+    else decided.gives(expected)
   })
 
-  it.each<[what: string, given: CategoryEvent[], event: CategoryEvent, reason: RegExp]>([
+  it.each<[what: string, events: CategoryEvent[], event: CategoryEvent, reason: RegExp]>([
     ['a second addition', [added()], added(), /category 7 exists already/],
     ['an addition of one that is gone', [added(), removed], added(), /category 7 exists already/],
     ['a change of none', [], changed(dogs), /no category 7/],
@@ -70,28 +62,26 @@ describe('a category', () => {
     ['a removal of none', [], removed, /no category 7/],
     ['a removal of another one', [added()], { type: 'CategoryRemoved', categoryId: other }, /about category 8/],
     ['a second removal', [added(), removed], removed, /category 7 is removed/],
-  ])('is never what %s would make of it', (_, given, event, reason) => {
-    expect(() => stateAfter([...given, event])).toThrow(reason)
+  ])('is never what %s would make of it', (_, events, event, reason) => {
+    given(categoryStream, ...events)
+    expect(() => given(categoryStream, ...events, event)).toThrow(reason)
   })
-})
 
-describe('the document of a category', () => {
-  const shown = (...events: CategoryEvent[]) => categories.documents(stateAfter(events))
-  const document = (json: string | null) => [{ collection: 'categories', id, json }]
+  it('is shown as it became, until it is gone', () => {
+    given(categoryStream).shows()
+    given(categoryStream, added(), changed(described)).shows({ id, ...described })
+    given(categoryStream, added(), changed(described), changed(dogs)).shows({ id, ...dogs })
+    given(categoryStream, added(described), removed).shows()
+  })
 
   it('has its members in one order, whatever order a request or an event has', () => {
-    const mixed = { description: 'They like walks', name: 'Dogs', id } satisfies Category
+    const mixed = { description: 'They like walks', name: 'Dogs', id }
     const text = '{"id":7,"name":"Dogs","description":"They like walks"}'
     expect(JSON.stringify(toCategory(id, mixed))).toBe(text)
-    expect(shown({ ...mixed, type: 'CategoryAdded' })).toEqual(document(text))
-    expect(shown(added(), { ...mixed, type: 'CategoryChanged' })).toEqual(document(text))
-    const decided = decide(create(mixed), undefined)
-    expect(JSON.stringify(decided)).toBe(`{"type":"CategoryAdded",${text.slice(1)}`)
-  })
-
-  it('is what became of it, until it is gone', () => {
-    expect(shown()).toEqual([])
-    expect(shown(added(), changed(described), changed(dogs))).toEqual(document('{"id":7,"name":"Dogs"}'))
-    expect(shown(added(described), removed)).toEqual(document(null))
+    expect(JSON.stringify(decide(create(mixed), undefined))).toBe(`{"type":"CategoryAdded",${text.slice(1)}`)
+    const after = evolve(undefined, { event: { ...mixed, type: 'CategoryAdded' }, version: 1, time: '' })
+    const later = evolve(after, { event: { ...mixed, type: 'CategoryChanged' }, version: 2, time: '' })
+    for (const state of [after, later])
+      expect(categories.documents(state)).toEqual([{ collection: 'categories', id, json: text }])
   })
 })
