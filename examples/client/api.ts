@@ -203,7 +203,7 @@ export interface paths {
         };
         /**
          * Follow the events as they happen (beta)
-         * @description The events that take effect, as server-sent events: of each pet and category in their order, each once the pets, orders and categories show it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come once more, with the same `id` in `data`. While nothing happens, an `id` or a comment comes every ten seconds. Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then waits rather than ends.
+         * @description The events that take effect, as server-sent events: of each pet and category in their order, each once the pets, orders and categories show it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come once more, with the same `id` in `data`. No `id` stands between several events of one `streamversion`. While nothing happens, an `id` or a comment comes every ten seconds. Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then waits rather than ends.
          */
         get: operations["followEvents"];
         put?: never;
@@ -445,6 +445,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion?: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["PetV1"];
         } & {
             [key: string]: unknown;
@@ -480,6 +482,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["Pet"];
         } & {
             [key: string]: unknown;
@@ -515,6 +519,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["OrderEventData"];
         } & {
             [key: string]: unknown;
@@ -550,6 +556,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["OrderEventData"];
         } & {
             [key: string]: unknown;
@@ -585,6 +593,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["OrderEventData"];
         } & {
             [key: string]: unknown;
@@ -620,6 +630,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["OrderEventData"];
         } & {
             [key: string]: unknown;
@@ -655,6 +667,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["PetV1"];
         } & {
             [key: string]: unknown;
@@ -690,6 +704,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["Pet"];
         } & {
             [key: string]: unknown;
@@ -725,6 +741,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["PetRemovedData"];
         } & {
             [key: string]: unknown;
@@ -760,6 +778,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["Category"];
         } & {
             [key: string]: unknown;
@@ -795,6 +815,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["Category"];
         } & {
             [key: string]: unknown;
@@ -830,6 +852,8 @@ export interface components {
              * @description The version that the stream has after this event: it took effect only if that is one above the last
              */
             streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
             data: components["schemas"]["CategoryRemovedData"];
         } & {
             [key: string]: unknown;

@@ -16,7 +16,7 @@ import { parseExactJson } from '../../src/engine/lib/values/exact-json.ts'
 import { formats } from '../../src/engine/lib/values/formats.ts'
 import { parseInt64 } from '../../src/engine/lib/values/int64.ts'
 import { readCloudEvent } from '../../src/engine/log/record-codec.ts'
-import { shownEvent } from '../../src/engine/log/shown-event.ts'
+import { shownEvent, shownEvents } from '../../src/engine/log/shown-event.ts'
 import { documentsIn } from '../../src/engine/read-models/document.ts'
 import { parseProgressMessage } from '../../src/engine/read-models/redis/redis-progress.ts'
 import { decodeDocument } from '../../src/engine/read-models/redis/stored.ts'
@@ -76,6 +76,7 @@ const parsers: Record<string, (text: string) => unknown> = {
   'an API key': hasChecksum,
   ...Object.fromEntries(Object.entries(formats).map(([name, { check }]) => [`format ${name}`, check])),
   'an event that is shown': shownEvent,
+  'what is told of a record': shownEvents,
   'the traceparent of an event': readSpanContext,
   'the key of a record': (text) => [names.documentOf(text), names.kindOf(text)],
   'text for a terminal': inOneLine,

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { writeToken } from '../../src/engine/http/values/tokens.ts'
-import { shownEvent } from '../../src/engine/log/shown-event.ts'
 import { MemoryEventLog, MemoryLogData } from '../../src/engine/testing/memory/memory-event-log.ts'
 import { Clients } from '../campaign/clients.ts'
 import type { Api } from '../campaign/recorder.ts'
@@ -99,7 +98,7 @@ class Simulation {
     for await (const step of await events.follow({ after }, account, signal)) {
       const { token } = heard
       const answeredMs = recorder.now()
-      const body = step.events.map(({ json }) => JSON.parse(shownEvent(json)))
+      const body = step.events.map(({ json }) => JSON.parse(json))
       const tokenAfter = writeToken(this.#world.log, step.after)
       const asked = { sentMs, answeredMs, instance, ...(token !== undefined && { token }) }
       recorder.followed({ ...asked, status: 200, body, tokenAfter })

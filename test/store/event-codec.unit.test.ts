@@ -63,12 +63,17 @@ const examples: Readonly<Record<string, Published>> = {
   'OrderDelivered.v1': { event: ordered('OrderDelivered'), version: 4, written: {} },
 }
 const discard = 'EventDiscarded.v1'
+const several = 'Several.v1'
+const bothEvents = [
+  created({ id: 42 as PetId, name: 'Rex', categoryId: 7, status: 'available' }),
+  ordered('OrderPlaced'),
+]
 
 describe('published events', () => {
   it('are those of the table', () => {
     const found = readdirSync(folder).filter((name) => name.endsWith('.example.json'))
     expect(found.map((name) => name.split('.').slice(1, -2).join('.')).sort()).toEqual(
-      [...Object.keys(examples), discard].sort(),
+      [...Object.keys(examples), discard, several].sort(),
     )
   })
 
@@ -76,7 +81,7 @@ describe('published events', () => {
     const { decoded, version, event } = read(published(name))
     const says = examples[name]
     if (says === undefined) expect(decoded).toEqual({ outcome: 'discard', offset: 1234 })
-    else expect([decoded, version]).toMatchObject([{ outcome: 'event', event: says.event }, says.version])
+    else expect([decoded, version]).toMatchObject([{ outcome: 'events', events: [says.event] }, says.version])
     expect(compileCheck(schemaOf(event.type))(parseExactJson(published(name)))).toBeUndefined()
   })
 
@@ -87,6 +92,14 @@ describe('published events', () => {
     const headers = { 'content-type': 'application/cloudevents+json' }
     const key = name.startsWith('Category') ? 'categories/7' : '42'
     expect(encodeEvent(event, context)).toEqual({ key, value: published(name), headers })
+  })
+
+  it('several events of one request are read and written as it was published', () => {
+    const { decoded, version, event } = read(published(several))
+    expect([decoded, version]).toEqual([{ outcome: 'events', events: bothEvents }, 1])
+    expect(compileCheck(schemaOf(event.type))(parseExactJson(published(several)))).toBeUndefined()
+    const context = { eventId: event.id, version: 1, time: String(event.time), stream: '42' }
+    expect(petstore.events.encode(bothEvents, context).value).toBe(published(several))
   })
 
   it('EventDiscarded is written as it was published, but for its id', () => {
@@ -103,7 +116,7 @@ it('any pet is given back exactly, in a record that fits the schema', () => {
   fc.assert(
     fc.property(anyPet, (pet) => {
       const { value } = encodeEvent(created(pet), { eventId: 'e', version: 1, time: '2026-11-20T12:00:00.000Z' })
-      expect(read(value).decoded).toMatchObject({ outcome: 'event', event: created(pet) })
+      expect(read(value).decoded).toMatchObject({ outcome: 'events', events: [created(pet)] })
       const type = `petstore.PetCreated.v${pet.description === undefined ? 1 : 2}`
       expect(compileCheck(schemaOf(type))(parseExactJson(value))).toBeUndefined()
       expect(value).toContain(`"type":"${type}"`)

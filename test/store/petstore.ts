@@ -31,7 +31,7 @@ export type StoreEvent = PetEvent | CategoryEvent
 
 export function encodeEvent(event: StoreEvent, context: Omit<EventContext, 'stream'>): NewRecord {
   const stream = streamOf(event)
-  return kindOf(petstore, stream).events.encode(event, { stream, ...context })
+  return kindOf(petstore, stream).events.encode([event], { stream, ...context })
 }
 
 function streamOf(event: StoreEvent): string {

@@ -53,7 +53,8 @@ export function eventRows({ service, kinds }: Definition) {
     const { event, record, outcome } = settled
     const { type, time, version } =
       event?.discards === undefined ? (event ?? nothingRead) : { ...nothingRead, type: discardType }
-    return line([`${partition}/${record.offset}`, time, type, streamOf(settled), String(version ?? ''), outcome])
+    const what = [type, ...namesIn(settled)].join(' ')
+    return line([`${partition}/${record.offset}`, time, what, streamOf(settled), String(version ?? ''), outcome])
   }
   return {
     titles: line([
@@ -66,6 +67,13 @@ export function eventRows({ service, kinds }: Definition) {
     ]),
     row,
   }
+}
+
+/** Which events a record has, where they are several. */
+function namesIn({ event }: SettledRecord): readonly string[] {
+  if (event?.discards !== undefined || event?.decoded.outcome !== 'events' || event.decoded.events.length === 1)
+    return []
+  return [`(${event.decoded.events.map(({ type }) => type).join(', ')})`]
 }
 
 /** The stream of the event; of what is none, its key. */

@@ -1,13 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { StreamDefinition, StreamKinds } from '../definition/kinds.ts'
-import type { AnyEvent, Recorded } from '../door/stream.ts'
+import type { AnyEvent } from '../door/stream.ts'
 import { endWith, readSpanContext, type Tracing, traceparentOf } from '../lib/operating/tracing.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog, NewRecord, Position } from '../log/event-log.ts'
 import { notSentInTime } from '../log/failures.ts'
 import type { GroupCommit } from '../log/group-commit.ts'
 import type { IdempotencyKey, StreamId } from '../read-models/stored-texts.ts'
-import type { StreamState } from '../rule/stream-state.ts'
+import type { RecordedEvents, StreamState } from '../rule/stream-state.ts'
 import { applyFirst } from './applicable.ts'
 import type { IdAllocator } from './id-allocator.ts'
 import { eventIdOf, type Idempotency } from './idempotency.ts'
@@ -40,9 +40,9 @@ export interface Target {
   readonly id: number
 }
 
-/** An event in the log. */
-export interface Written<Event> extends Target, Recorded<Event> {
-  /** Its CloudEvents id. */
+/** What a command made happen, in the log. */
+export interface Written<Event> extends Target, RecordedEvents<Event> {
+  /** The CloudEvents id of the record. */
   readonly eventId: string
   readonly key: IdempotencyKey | undefined
   readonly position: Position
@@ -81,18 +81,18 @@ export class EventWriter<State, Event extends AnyEvent> {
   }
 
   /**
-   * Settles by the deadline. Throws what `applyFirst` throws, before anything is appended; `before` is the stream that the
-   * event follows, and has its state afterwards.
+   * Appends one record. Settles by the deadline. Throws what `applyFirst` throws, before anything is appended; `before` is
+   * the stream that the events follow, and has their state afterwards.
    */
   async append(
     request: WriteRequest,
     target: Target,
-    recorded: Recorded<Event>,
+    recorded: RecordedEvents<Event>,
     before: StreamState<State, Event>,
     deadline: number,
   ): Promise<Written<Event>> {
     const { kind, tracing } = this.#options
-    const { event, version, time } = recorded
+    const { events, version, time } = recorded
     const { stream: about, idempotency } = request
     const { partition, stream } = target
     const eventId = about === 'new' && idempotency ? eventIdOf(idempotency) : randomUUIDv7()
@@ -103,7 +103,7 @@ export class EventWriter<State, Event extends AnyEvent> {
       attributes: { 'messaging.message.id': eventId },
     })
     const traceparent = span === undefined ? request.traceparent : traceparentOf(span)
-    const record = kind.events.encode(event, { stream, eventId, version, time, traceparent, idempotency })
+    const record = kind.events.encode(events, { stream, eventId, version, time, traceparent, idempotency })
     const appended = this.#append(target, before, record, deadline)
     const position = await (span === undefined ? appended : endWith(span, appended))
     return { ...target, ...recorded, eventId, key: this.keyOf(request), position }

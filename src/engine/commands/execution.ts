@@ -1,6 +1,6 @@
 import type { StreamDefinition } from '../definition/kinds.ts'
 import { Rejected } from '../door/rejected.ts'
-import type { AnyEvent, Recorded } from '../door/stream.ts'
+import type { AnyEvent } from '../door/stream.ts'
 import { eventTime } from '../lib/clock.ts'
 import { IdTakenError, ServiceError } from '../lib/errors/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -11,7 +11,7 @@ import type { StreamQuery } from '../read-models/ports/reads.ts'
 import type { FoundStream, ReadModel } from '../read-models/read-model.ts'
 import type { IdempotencyRecord } from '../read-models/stored-texts.ts'
 import { awaitWritten, isUndetermined, type Learned, nothingLoaded } from '../rule/awaiting.ts'
-import { StreamState } from '../rule/stream-state.ts'
+import { type RecordedEvents, StreamState } from '../rule/stream-state.ts'
 import type { AcknowledgedEvents } from './acknowledged-events.ts'
 import { appendPending, conflict, eventParked, keyReused, streamParked, unknownOutcomeOf } from './command-errors.ts'
 import {
@@ -142,11 +142,11 @@ class Execution<State, Command, Event extends AnyEvent> {
       target ??= await writer.target(request, this.#deadline)
       const stream = this.#stateOf(target, basis)
       const time = eventTime(this.#options.now())
-      const event = this.#decide(target, time, stream.state, basis)
+      const events = this.#decide(target, time, stream.state, basis)
       const { document, reached } = basis
-      if (event === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
-      if (event === 'not_found') return { outcome: 'not_found', reached }
-      const written = await this.#append(target, { event, version: stream.version + 1, time }, stream)
+      if (events === 'unchanged') return { outcome: 'unchanged', document: document?.json, reached }
+      if (events === 'not_found') return { outcome: 'not_found', reached }
+      const written = await this.#append(target, { events, version: stream.version + 1, time }, stream)
       if (written === 'id_taken') {
         if (++idsTaken === idsTakenMax) throw conflict()
         target = undefined
@@ -246,20 +246,25 @@ class Execution<State, Command, Event extends AnyEvent> {
     return { outcome: 'replayed', record, position: { partition, offset } }
   }
 
-  #decide({ id }: Target, time: string, state: State, { document }: FoundStream): Event | 'unchanged' | 'not_found' {
+  #decide(
+    { id }: Target,
+    time: string,
+    state: State,
+    { document }: FoundStream,
+  ): readonly Event[] | 'unchanged' | 'not_found' {
     const { kind, command, given, document: about } = this.#options
     const decision = kind.stream.decide(command({ id, time }), state)
-    if (decision === 'unchanged') return decision
+    if (decision === 'unchanged' || (isList(decision) && decision.length === 0)) return 'unchanged'
     if (about !== undefined && document === undefined) return 'not_found' // it is removed
     given.precondition?.(document?.json ?? '')
     if (decision instanceof Rejected) throw ServiceError.own(decision.code, decision.message)
-    return decision
+    return isList(decision) ? decision : [decision]
   }
 
   /** 'id_taken': the id that was drawn is that of something in the stream. */
   async #append(
     target: Target,
-    recorded: Recorded<Event>,
+    recorded: RecordedEvents<Event>,
     before: StreamState<State, Event>,
   ): Promise<Written<Event> | 'id_taken'> {
     const { writer, given, request } = this.#options
@@ -279,7 +284,7 @@ class Execution<State, Command, Event extends AnyEvent> {
     }
   }
 
-  /** `applied`: the state after the event, as it was applied before it was appended. */
+  /** `applied`: the state after the last event, as it was applied before it was appended. */
   #answer(applied: State, written: Written<Event>, { outcome, stream: { row }, cause }: Learned): Handled<State> {
     if (outcome === 'parked' || outcome === 'discarded') throw eventParked()
     if (outcome !== 'applied' && !(outcome === 'late' && this.#hasNoCompetitor)) throw unknownOutcomeOf(written, cause)
@@ -289,4 +294,9 @@ class Execution<State, Command, Event extends AnyEvent> {
     const state = row?.version === version ? this.#options.kind.codec.read(row) : applied
     return { outcome: 'applied', id, state, version, position, isReadable: outcome === 'applied' }
   }
+}
+
+/** `Array.isArray` does not tell a list that cannot be changed from what is no list. */
+function isList<Event>(decision: Event | readonly Event[] | Rejected<string>): decision is readonly Event[] {
+  return Array.isArray(decision)
 }

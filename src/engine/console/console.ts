@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Definition } from '../definition/definition.ts'
-import { discardedName } from '../definition/discarded.ts'
+import { shownSchemas } from '../definition/event-schemas.ts'
 import type { EventFeed, FeedQuery } from '../feed/event-feed.ts'
 import type { Account } from '../feed/feed-batch.ts'
 import { timeOfDay } from '../lib/clock.ts'
@@ -76,7 +76,7 @@ export function openConsole(options: ConsoleOptions) {
 
   function described(): Status {
     const { service, kinds, schemas } = definition
-    const types = schemas.filter(({ name }) => name !== discardedName).map(({ type }) => type)
+    const types = shownSchemas(schemas).map(({ type }) => type)
     return {
       service: {
         title: service.title,

@@ -10,7 +10,7 @@ export interface ToldEvent {
   readonly why: string
 }
 
-/** A version of a stream: its event, and what is shown after it. */
+/** An event of a stream, and what is shown after it. */
 export interface ToldVersion {
   readonly version: number
   /** The CloudEvent, as JSON text. */
@@ -34,6 +34,8 @@ export interface Story {
 export interface ShownEvent {
   readonly subject: string
   readonly streamversion?: number
+  /** Where several events have one version. */
+  readonly streamindex?: number
   readonly type: string
   readonly time?: string
   readonly data: unknown

@@ -17,7 +17,6 @@ import { operatingScope } from '../lib/operating/operating-scope.ts'
 import { exactJson } from '../lib/values/exact-json.ts'
 import { type Int64, Int64Schema } from '../lib/values/int64.ts'
 import type { Position } from '../log/event-log.ts'
-import { shownEvent } from '../log/shown-event.ts'
 import { runbookOf, sectionOf } from '../operations/runbook.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
 import type { Answers } from './answers.ts'
@@ -163,7 +162,7 @@ function addLatest(app: FastifyInstance, { definition, log, rate, findKey }: Api
       const found = await console.earlier({ upTo, ...filter }, reader)
       const before = found.upTo.length === 0 ? null : `"${writeToken(log, found.upTo)}"`
       reply.type(jsonType)
-      return `{"before":${before},"events":[${found.events.map(({ json }) => shownEvent(json))}]}`
+      return `{"before":${before},"events":[${found.events.map(({ json }) => json)}]}`
     },
   )
 }

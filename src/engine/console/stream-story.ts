@@ -2,9 +2,9 @@ import type { Definition } from '../definition/definition.ts'
 import { kindOf } from '../definition/kinds.ts'
 import { documentsOf } from '../definition/shown-documents.ts'
 import type { EventFeed } from '../feed/event-feed.ts'
+import type { HistoryPlace } from '../feed/histories.ts'
 import type { Reader } from '../feed/read-in-turn.ts'
 import type { EventLog } from '../log/event-log.ts'
-import { shownEvent } from '../log/shown-event.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
 import { readEvent } from '../rule/stream-event.ts'
@@ -32,15 +32,15 @@ export async function tellStory(sources: StorySources, stream: StreamId, reader:
   const fold = folding(sources, stream)
   const versions: Folded[] = []
   let before = 0
-  let after: number | undefined = 0
+  let after: HistoryPlace | undefined
   let isKnown = false
-  while (after !== undefined) {
+  do {
     const page = await sources.events.history(stream, { after, limit: pageSize }, reader)
     versions.push(...page.events.map(fold))
     before += versions.splice(0, Math.max(0, versions.length - toldMax)).length
     isKnown = page.isKnown
     after = page.last
-  }
+  } while (after !== undefined)
   const [first, last] = [versions[0]?.version ?? 1, versions.at(-1)?.version ?? 0]
   const { entries } = await sources.readModel.load({ stream, versions: { first, last } }, undefined, reader.owner)
   const partition = sources.log.partitionFor(stream)
@@ -57,10 +57,10 @@ function folding({ definition, log }: StorySources, stream: StreamId): (event: s
   let state = initial
   return (json) => {
     const event = readEvent({ definition, log }, partition, { offset: 0, key, value: Buffer.from(json) })
-    if (event === undefined || event.discards !== undefined || event.decoded.outcome !== 'event')
+    if (event === undefined || event.discards !== undefined || event.decoded.outcome !== 'events')
       throw new Error('an event that took effect cannot be read')
     const { decoded, version = 1, time } = event
-    state = evolve(state, { event: decoded.event, version, time })
-    return { version, event: shownEvent(json), documents: documentsOf(kind, state) }
+    for (const each of decoded.events) state = evolve(state, { event: each, version, time })
+    return { version, event: json, documents: documentsOf(kind, state) }
   }
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FeedStep } from '../feed/event-feed.ts'
 import type { Position } from '../log/event-log.ts'
-import { shownEvent } from '../log/shown-event.ts'
 
 /** More a second than a person can look at. */
 const shownMax = 200
@@ -59,7 +58,7 @@ class Gathered {
   }
 
   textWith(tokenOf: (positions: readonly Position[]) => string): string {
-    const events = this.#shown.map((json) => shownEvent(json).replaceAll(/[\r\n]/g, ' '))
+    const events = this.#shown.map((json) => json.replaceAll(/[\r\n]/g, ' '))
     return `data: {"leftOut":${this.#leftOut},"after":"${tokenOf(this.#after ?? [])}","events":[${events}]}\n\n`
   }
 

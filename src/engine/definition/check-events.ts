@@ -7,6 +7,7 @@ import { discardedName } from './discarded.ts'
 import { type EventVersion, typeOf, type Writing, writingsOf } from './event-versions.ts'
 import { valuesOf } from './filter-values.ts'
 import type { Kind, NamedResource } from './kinds.ts'
+import { severalName } from './several.ts'
 import { documentsOf } from './shown-documents.ts'
 import { comesBack } from './state-codec.ts'
 
@@ -35,7 +36,8 @@ function* eventTypeIn(
   { version, writes = version, earlier = {}, examples }: EventType<AnyEvent>,
 ): Problems {
   const place = `events.${name}`
-  if (!/^[A-Z][A-Za-z0-9]*$/.test(name) || name === discardedName) yield `${place}: an event cannot have this name`
+  const isFree = name !== discardedName && name !== severalName
+  if (!/^[A-Z][A-Za-z0-9]*$/.test(name) || !isFree) yield `${place}: an event cannot have this name`
   const versions = Object.keys(earlier).map(Number)
   for (const from of versions) {
     if (!(from >= 1 && from < version)) yield `${place}.earlier: ${from} is not before version ${version}`
@@ -75,20 +77,22 @@ function* recordIn(
 ): Generator<string, AnyEvent | undefined> {
   try {
     const decoded = events.decode({ type, data: parseExactJson(json) })
-    if (decoded.outcome !== 'event') {
+    const [event] = decoded.outcome === 'events' ? decoded.events : []
+    if (event === undefined) {
       yield `${place}: ${'reason' in decoded ? decoded.reason : decoded.outcome}`
       return undefined
     }
     const known = stream.events[name] as EventType<AnyEvent>
-    const writings = writingsOf(known, decoded.event)
+    const writings = writingsOf(known, event)
     const isRead = (each: Writing) => {
       const again = events.decode({ type: typeOf(service, name, each.version), data: parseExactJson(each.json) })
-      return again.outcome === 'event' && writingsOf(known, again.event)[0]?.json === writings[0]?.json
+      const [found] = again.outcome === 'events' ? again.events : []
+      return found !== undefined && writingsOf(known, found)[0]?.json === writings[0]?.json
     }
     const isWritten = version === known.version || known.earlier?.[version]?.downcast !== undefined
     const same = isWritten ? writings.some((each) => each.version === version && each.json === json) : true
     if (!same || !writings.every(isRead)) yield `${place}: it is another event when it is read`
-    return decoded.event
+    return event
   } catch (error) {
     yield `${place}: ${messageOf(error)}`
     return undefined

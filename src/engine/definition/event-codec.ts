@@ -8,8 +8,9 @@ import type { NewRecord, Offset } from '../log/event-log.ts'
 import { type CloudEvent, writeCloudEvent } from '../log/record-codec.ts'
 import { discardedName, EventDiscardedData } from './discarded.ts'
 import { type EventVersion, typeOf, versionsOf, writingsOf } from './event-versions.ts'
+import { type OneOfSeveral, placeInSeveral, readSeveral, severalName, writeSeveral } from './several.ts'
 
-/** What an event has besides what it says. */
+/** What a record has besides what its events say. */
 export interface EventContext {
   /** The stream: also the record key. */
   readonly stream: string
@@ -25,9 +26,10 @@ export interface EventContext {
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined
 }
 
-/** What the event of a stream means to the release that reads it. */
+/** What the record of a stream means to the release that reads it. */
 export type Decoded<Event> =
-  | { readonly outcome: 'event'; readonly event: Event }
+  /** One event, or several of one command. */
+  | { readonly outcome: 'events'; readonly events: readonly Event[] }
   /** An operator's decision to discard the parked event at `offset` of the same stream. */
   | { readonly outcome: 'discard'; readonly offset: Offset }
   /** A known type with data that cannot be read; or a type that a newer release may know, if it has a stream version. */
@@ -39,8 +41,11 @@ export type Decoded<Event> =
 export interface EventCodec<Event> {
   /** All that is read. */
   readonly versions: readonly EventVersion<Event>[]
-  /** In the lowest version that says all of the event. Throws ServiceError event_version_not_written. */
-  encode(event: Event, context: EventContext): NewRecord
+  /**
+   * One record of these events, each in the lowest version that says all of it. Throws ServiceError
+   * event_version_not_written.
+   */
+  encode(events: readonly Event[], context: EventContext): NewRecord
   /** Data as JSON text, under a CloudEvents type: as an example has them. */
   encodeData(type: string, data: string, context: EventContext): NewRecord
   /** The record that discards a parked event. It belongs in the same partition, after that event. */
@@ -61,6 +66,7 @@ export function eventCodec<Event extends AnyEvent>(
   const byName = new Map(types)
   const byType = new Map(versions.map((version) => [version.type, version]))
   const discarded = typeOf(service, discardedName, 1)
+  const several = typeOf(service, severalName, 1)
   const checkDiscarded = compileCheck(EventDiscardedData)
 
   function encodeData(type: string, data: string, context: EventContext): NewRecord {
@@ -68,15 +74,54 @@ export function eventCodec<Event extends AnyEvent>(
     return writeCloudEvent({ id, type, source, subject, streamversion, data, ...rest })
   }
 
+  function written(event: Event): { readonly type: string; readonly json: string } {
+    const known = byName.get(event.type)
+    if (known === undefined) throw new Error(`${event.type} is no event of the service`)
+    // The lowest version that says all of it: who reads no newer one gets it too.
+    const { version = 0, json = '' } = writingsOf(known, event).at(-1) ?? {}
+    if (version > (known.writes ?? known.version)) throw notWritten(event.type)
+    return { type: typeOf(service, event.type, version), json }
+  }
+
+  function decode({ type, data, quick }: Pick<CloudEvent, 'type' | 'data' | 'quick'>): Decoded<Event> {
+    const known = byType.get(type)
+    if (known !== undefined) return decodeIn(known, data, quick)
+    if (type === several) return decodeSeveral(data)
+    if (type === discarded) {
+      if (checkDiscarded(data) !== undefined) return { outcome: 'ignored' }
+      return { outcome: 'discard', offset: (data as Static<typeof EventDiscardedData>).offset }
+    }
+    if (!type.startsWith(`${service}.`)) return { outcome: 'ignored' }
+    return { outcome: 'newer_type', reason: `type ${type} is unknown` }
+  }
+
+  function decodeSeveral(data: unknown): Decoded<Event> {
+    let all: readonly OneOfSeveral[]
+    try {
+      all = readSeveral(data)
+    } catch (error) {
+      return unreadable(error)
+    }
+    const events: Event[] = []
+    for (const [i, one] of all.entries()) {
+      const decoded = one.type === several ? undefined : decode(one)
+      if (decoded?.outcome === 'events') events.push(...decoded.events)
+      else {
+        const isRead = decoded !== undefined && 'reason' in decoded
+        const { outcome, reason } = isRead ? decoded : unreadable(`it cannot have the type ${one.type}`)
+        return { outcome, reason: `${placeInSeveral(i, all.length)}: ${reason}` }
+      }
+    }
+    return { outcome: 'events', events }
+  }
+
   return {
     versions,
-    encode(event, context) {
-      const known = byName.get(event.type)
-      if (known === undefined) throw new Error(`${event.type} is no event of the service`)
-      // The lowest version that says all of it: who reads no newer one gets it too.
-      const { version = 0, json = '' } = writingsOf(known, event).at(-1) ?? {}
-      if (version > (known.writes ?? known.version)) throw notWritten(event.type)
-      return encodeData(typeOf(service, event.type, version), json, context)
+    encode(events, context) {
+      const all = events.map(written)
+      const [first] = all
+      if (first !== undefined && all.length === 1) return encodeData(first.type, first.json, context)
+      return encodeData(several, writeSeveral(context.eventId, all), context)
     },
     encodeData,
     encodeDiscard: ({ stream: subject, offset }, time) =>
@@ -88,16 +133,7 @@ export function eventCodec<Event extends AnyEvent>(
         time: eventTime(time),
         data: JSON.stringify({ offset }),
       }),
-    decode({ type, data, quick }) {
-      const known = byType.get(type)
-      if (known !== undefined) return decodeIn(known, data, quick)
-      if (type === discarded) {
-        if (checkDiscarded(data) !== undefined) return { outcome: 'ignored' }
-        return { outcome: 'discard', offset: (data as Static<typeof EventDiscardedData>).offset }
-      }
-      if (!type.startsWith(`${service}.`)) return { outcome: 'ignored' }
-      return { outcome: 'newer_type', reason: `type ${type} is unknown` }
-    },
+    decode,
     streamVersion({ type, streamversion }) {
       if (streamversion === undefined) return byType.get(type)?.isUnversioned ? 1 : undefined
       return Number.isSafeInteger(streamversion) ? (streamversion as number) : undefined
@@ -108,10 +144,14 @@ export function eventCodec<Event extends AnyEvent>(
 
 function decodeIn<Event>(version: EventVersion<Event>, data: unknown, quick: unknown): Decoded<Event> {
   try {
-    return { outcome: 'event', event: quick === undefined ? version.read(data) : version.readChecked(quick) }
+    return { outcome: 'events', events: [quick === undefined ? version.read(data) : version.readChecked(quick)] }
   } catch (error) {
-    return { outcome: 'unreadable', reason: `data: ${messageOf(error)}` }
+    return unreadable(error)
   }
+}
+
+function unreadable(error: unknown): { readonly outcome: 'unreadable'; readonly reason: string } {
+  return { outcome: 'unreadable', reason: `data: ${messageOf(error)}` }
 }
 
 function notWritten(event: string): ServiceError {

@@ -1,6 +1,8 @@
 import type { NewRecord } from '../log/event-log.ts'
 import type { Definition } from './definition.ts'
 import type { EventContext } from './event-codec.ts'
+import { typeOf } from './event-versions.ts'
+import { severalName, writeSeveral } from './several.ts'
 
 const eventId = (version: number) => `019e0000-0000-7000-8000-00000000010${version}`
 const timeOf = (version: number) => `2026-11-22T12:0${version}:00.000Z`
@@ -16,19 +18,31 @@ function example(name: string, summary: string, { value, headers }: NewRecord, m
 }
 
 /** Examples of each version of each type. */
-export function eventExamples({ kinds }: Pick<Definition, 'kinds'>) {
-  const own = kinds.flatMap(({ events, nameOf }) =>
-    events.versions.flatMap(({ type, examples }) =>
-      examples.map(({ name, summary, stream, version, json, isKeyed }) => {
-        const context = { stream: nameOf(stream), eventId: eventId(version), version, time: timeOf(version) }
-        return example(name, summary, events.encodeData(type, json, { ...context, ...(isKeyed ? request : {}) }))
-      }),
-    ),
+export function eventExamples({ kinds, service }: Pick<Definition, 'kinds' | 'service'>) {
+  const all = kinds.flatMap((kind) =>
+    kind.events.versions.flatMap(({ type, examples }) => examples.map((each) => ({ kind, type, ...each }))),
   )
-  const [kind] = kinds
-  const [first] = kind.events.versions.flatMap(({ examples }) => examples)
-  const parked = { stream: kind.nameOf(first?.stream ?? 0), offset: 1234 }
-  const discarded = kind.events.encodeDiscard(parked, new Date(timeOf(5)))
+  const contextOf = (stream: string, version: number) => ({
+    ...{ stream, eventId: eventId(version), version, time: timeOf(version) },
+  })
+  const own = all.map(({ kind, type, name, summary, stream, version, json, isKeyed }) => {
+    const context = { ...contextOf(kind.nameOf(stream), version), ...(isKeyed ? request : {}) }
+    return example(name, summary, kind.events.encodeData(type, json, context))
+  })
+  const [{ events, nameOf }] = kinds
+  const [first] = all
+  const second = all.find(({ stream, version }) => stream === first?.stream && version === first.version + 1) ?? first
+  const both = writeSeveral(
+    eventId(1),
+    [first, second].flatMap((each) => each ?? []),
+  )
+  const stream = nameOf(first?.stream ?? 0)
+  const several = events.encodeData(typeOf(service.name, severalName, 1), both, contextOf(stream, first?.version ?? 1))
+  const discarded = events.encodeDiscard({ stream, offset: 1234 }, new Date(timeOf(5)))
   const summary = 'The parked event at offset 1234 of this partition has no effect'
-  return [...own, example('eventDiscarded', summary, discarded, { id: eventId(5) })]
+  return [
+    ...own,
+    example('several', 'Two events of one command', several),
+    example('eventDiscarded', summary, discarded, { id: eventId(5) }),
+  ]
 }

@@ -4,6 +4,7 @@ import { hiddenAttributes } from '../log/shown-event.ts'
 import { discardedName, EventDiscardedData } from './discarded.ts'
 import { type EventVersion, typeOf } from './event-versions.ts'
 import type { Kind, StreamKinds } from './kinds.ts'
+import { SeveralData, severalName } from './several.ts'
 import { capitalised, listed } from './words.ts'
 
 const streamversion = Type.Integer({
@@ -11,6 +12,12 @@ const streamversion = Type.Integer({
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
   description: 'The version that the stream has after this event: it took effect only if that is one above the last',
+})
+
+const streamindex = Type.Integer({
+  minimum: 0,
+  description:
+    'The place among the events of this version, which are what one command came to; absent where it is alone, and means 0',
 })
 
 const idempotency = {
@@ -31,26 +38,36 @@ export interface EventSchema {
   readonly schema: TObject
 }
 
+/** A schema that is published stays, whatever kinds are added. */
+const ofAnyKind = Type.String({ minLength: 1, description: 'As of the events of the stream' })
+
 /**
- * The schemas of all versions of all events of a service, by kind of stream, the engine's own last. The source of that is the
- * first kind's in any stream: what is published of it stays, whatever kinds are added.
+ * The schemas of all versions of all events of a service, by kind of stream, the engine's own last. A discard has the source of
+ * the first kind in any stream, as that schema was published.
  */
 export function eventSchemas(service: string, kinds: StreamKinds<Kind>['kinds']): readonly EventSchema[] {
   const own = kinds.flatMap((kind) => kind.events.versions.map((version) => ofVersion(kind, version)))
+  const several = 'Several events of one command: all of them take effect, or none does'
+  const discarded = 'An operator decided to leave out an event that could not be applied'
   const [{ stream }] = kinds
-  const description = 'An operator decided to leave out an event that could not be applied'
-  const discarded = { type: typeOf(service, discardedName, 1), name: discardedName, description }
-  return [...own, eventSchema(discarded, stream.source, subjectsOf(kinds), { data: EventDiscardedData })]
+  const ofEngine = (name: string, description: string, source: TSchema, more: TProperties) =>
+    eventSchema({ type: typeOf(service, name, 1), name, description }, source, subjectsOf(kinds), more)
+  return [
+    ...own,
+    ofEngine(severalName, several, ofAnyKind, { ...idempotency, streamversion, data: SeveralData }),
+    ofEngine(discardedName, discarded, Type.Literal(stream.source), { data: EventDiscardedData }),
+  ]
 }
 
 function ofVersion(kind: Kind, { type, name, description, data, isKeyed, isUnversioned }: EventVersion): EventSchema {
   return eventSchema(
     { type, name, description: isUnversioned ? `${description}. Without streamversion it is 1` : description },
-    kind.stream.source,
+    Type.Literal(kind.stream.source),
     subjectsOf([kind]),
     {
       ...(isKeyed ? idempotency : {}),
       streamversion: isUnversioned ? Type.Optional(streamversion) : streamversion,
+      streamindex: Type.Optional(streamindex),
       data,
     },
   )
@@ -75,7 +92,7 @@ export function subjectPattern(kinds: readonly Kind[]): string {
 /** `more`, and the attributes that every event has (CloudEvents 1.0 section 3). */
 function eventSchema(
   { type, name, description }: Pick<EventVersion, 'type' | 'name' | 'description'>,
-  source: string,
+  source: TSchema,
   subject: string,
   more: TProperties,
 ): EventSchema {
@@ -83,7 +100,7 @@ function eventSchema(
     specversion: Type.Literal('1.0'),
     id: Type.String({ minLength: 1, description: 'Unique per event: two records with one id are one event' }),
     type: Type.Literal(type),
-    source: Type.Literal(source),
+    source,
     subject: Type.String({ description: `${capitalised(subject)}, as is the record key: it names the stream` }),
     time: Type.String({ description: 'RFC 3339, UTC' }),
     datacontenttype: Type.Literal('application/json'),
@@ -102,7 +119,7 @@ export function namedEvents(schemas: readonly EventSchema[]): Readonly<Record<st
     [`${name}EventType`, schema.properties.type],
   ])
   const { specversion, datacontenttype } = schemas[0]?.schema.properties ?? {}
-  const sources = [...new Map(schemas.map(({ schema }) => [sourceOf(schema), schema.properties.source])).entries()]
+  const sources = [...new Map(schemas.flatMap(({ schema: { properties } }) => sourceIn(properties.source))).entries()]
   const common = {
     EventSpecversion: specversion,
     ...Object.fromEntries(sources.map(([of, source], i) => [i === 0 ? 'EventSource' : `EventSourceOf${of}`, source])),
@@ -111,10 +128,10 @@ export function namedEvents(schemas: readonly EventSchema[]): Readonly<Record<st
   return { ...Object.fromEntries(named), ...common }
 }
 
-/** The last word of a source: `/v1/categories` is of `Categories`. */
-function sourceOf({ properties: { source } }: TObject): string {
-  const { const: path } = source as unknown as { readonly const: string }
-  return capitalised(path.slice(path.lastIndexOf('/') + 1))
+/** A single source, by its last word: `/v1/categories` is of `Categories`. */
+function sourceIn(source: (TSchema & { readonly const?: string }) | undefined): [of: string, source: TSchema][] {
+  if (source?.const === undefined) return []
+  return [[capitalised(source.const.slice(source.const.lastIndexOf('/') + 1)), source]]
 }
 
 /** As documents of events have it. The words of rules are for requests: a strict validator refuses a keyword that it does not know. */
@@ -122,9 +139,11 @@ export function withoutRules(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (name, value) => (name === ruleKeyword ? undefined : value))
 }
 
+const inJournalAlone: ReadonlySet<string> = new Set([severalName, discardedName])
+
 /** The schemas of the events of streams as they are shown and published. */
 export function shownSchemas(schemas: readonly EventSchema[]): readonly EventSchema[] {
-  const ofStreams = schemas.filter(({ name }) => name !== discardedName)
+  const ofStreams = schemas.filter(({ name }) => !inJournalAlone.has(name))
   return ofStreams.map((each) => ({ ...each, schema: withoutHidden(each.schema) }))
 }
 

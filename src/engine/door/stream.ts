@@ -10,7 +10,7 @@ export interface AnyEvent {
 /** An event that has a place in its stream. */
 export interface Recorded<Event> {
   readonly event: Event
-  /** The version of the stream after the event. */
+  /** The version of the stream after the event. Several events of one command have the same. */
   readonly version: number
   /** As in the CloudEvent; '' if it has none. */
   readonly time: string
@@ -35,8 +35,11 @@ export interface Stream<
   readonly source: string
   /** The state of a stream without events. */
   readonly initial: State
-  /** What the command makes happen. If-Match is judged before. The order of the log decides whether it takes effect. */
-  decide(command: Command, state: State): Event | 'unchanged' | Rejected<Code>
+  /**
+   * What the command makes happen. If-Match is judged before. The order of the log decides whether it takes effect. Several
+   * events take effect together or not at all; none is 'unchanged'.
+   */
+  decide(command: Command, state: State): Event | readonly Event[] | 'unchanged' | Rejected<Code>
   /**
    * The state after the event. Throws an Error with the reason if the event cannot follow the state, which parks it;
    * IdTakenError if only the id of what it creates is in the way.

@@ -2,13 +2,12 @@ import { timeOfDay } from '../lib/clock.ts'
 import { ServiceError } from '../lib/errors/errors.ts'
 import type { EventLog, Offset, Position } from '../log/event-log.ts'
 import { RecordGoneError, readBefore } from '../log/read-at.ts'
-import type { StreamId } from '../read-models/stored-texts.ts'
 import { type EffectiveRecord, type SettledEvents, tookEffect } from '../rule/settled-events.ts'
 import type { FairTurns } from './fair-turns.ts'
-import { type Account, type FeedEvent, feedEventOf } from './feed-batch.ts'
+import { type Account, type EventFilter, type FeedEvent, feedEventsOf, wantedBy } from './feed-batch.ts'
 import { inTurns, type Reader } from './read-in-turn.ts'
 
-/** Events of one answer. */
+/** Events of one answer, unless more are of its last record. */
 const eventsMax = 50
 /** A batch is up to so many records, of up to so many partitions. */
 const recordsMax = 100
@@ -20,13 +19,9 @@ const limitMs = 10_000
 /** Clocks differ: what is further ahead than this is no time at which an event can have happened. */
 const aheadMaxMs = 60_000
 
-export interface EarlierQuery {
+export interface EarlierQuery extends EventFilter {
   /** Up to these positions; nothing of partitions without one. */
   readonly upTo: readonly Position[]
-  /** The events of one stream only. */
-  readonly stream?: StreamId | undefined
-  /** The events of one CloudEvents type only. */
-  readonly type?: string | undefined
 }
 
 export interface Earlier {
@@ -68,7 +63,7 @@ export class EarlierEvents {
         if (unread.length === 0) {
           const latest = latestOf(lanes)?.take()
           if (latest === undefined) break
-          events.push(latest)
+          events.push(...latest)
           continue
         }
         if (read >= batches || performance.now() > untilMs) break
@@ -89,24 +84,23 @@ export class EarlierEvents {
       .map(({ partition, offset }) => new Lane(partition, Math.min(offset + 1, ends[partition] ?? 0)))
   }
 
-  async #readBatch(lanes: readonly Lane[], { stream, type }: EarlierQuery): Promise<void> {
+  async #readBatch(lanes: readonly Lane[], query: EarlierQuery): Promise<void> {
     const { log, settled } = this.#options
     const count = Math.floor(recordsMax / lanes.length)
-    const isWanted = ({ event }: EffectiveRecord) =>
-      (stream === undefined || event.stream === stream) && (type === undefined || event.type === type)
     await Promise.all(
       lanes.map(async (lane) => {
         const { records, from } = await readBefore(log, lane.partition, lane.from, count).catch(notInLog)
         const known = await settled.settle(lane.partition, records)
         if (known.some(({ outcome }) => outcome === 'waiting')) throw unsettled()
-        lane.add(known.filter(tookEffect).filter(isWanted), from)
+        lane.add(known.filter(tookEffect), wantedBy(query), from)
       }),
     )
   }
 }
 
 interface Dated {
-  readonly event: FeedEvent
+  /** Those of one record that are wanted, the last one first. */
+  readonly events: readonly FeedEvent[]
   readonly offset: Offset
   /** In milliseconds; undefined where the event does not tell. */
   readonly at: number | undefined
@@ -120,7 +114,7 @@ class Lane {
   /** Everything before it is not read yet. */
   from: Offset
   /** Oldest first. */
-  #events: Dated[] = []
+  #records: Dated[] = []
 
   constructor(partition: number, from: Offset) {
     this.partition = partition
@@ -129,36 +123,36 @@ class Lane {
 
   /** Where the last one comes cannot be told before the one before it is known. */
   get isShort(): boolean {
-    return this.#events.length < 2 && this.from > 0
+    return this.#records.length < 2 && this.from > 0
   }
 
   get order(): number | undefined {
-    return this.#events.at(-1)?.order
+    return this.#records.at(-1)?.order
   }
 
   get upTo(): Position | undefined {
-    const offset = this.#events.at(-1)?.offset ?? this.from - 1
+    const offset = this.#records.at(-1)?.offset ?? this.from - 1
     return offset < 0 ? undefined : { partition: this.partition, offset }
   }
 
-  take(): FeedEvent | undefined {
-    return this.#events.pop()?.event
+  take(): readonly FeedEvent[] | undefined {
+    return this.#records.pop()?.events
   }
 
   /**
    * What programs say of the time may be wrong, or nothing: an event comes no earlier than the one before it, and where it
    * tells no time, with that one.
    */
-  add(records: readonly EffectiveRecord[], from: Offset): void {
+  add(records: readonly EffectiveRecord[], isWanted: (event: FeedEvent) => boolean, from: Offset): void {
     const now = timeOfDay().getTime()
     const found = records.map((each) => ({
-      ...{ event: feedEventOf(each), offset: each.record.offset },
+      ...{ events: feedEventsOf(each).filter(isWanted).reverse(), offset: each.record.offset },
       ...{ at: timeOf(each.event.time, now), order: 0 },
     }))
     this.from = from
-    this.#events = [...found, ...this.#events]
-    let order = this.#events.find(({ at }) => at !== undefined)?.at ?? now
-    for (const each of this.#events) {
+    this.#records = [...found.filter(({ events }) => events.length > 0), ...this.#records]
+    let order = this.#records.find(({ at }) => at !== undefined)?.at ?? now
+    for (const each of this.#records) {
       order = Math.max(order, each.at ?? order)
       each.order = order
     }

@@ -1,16 +1,14 @@
 import { ServiceError } from '../lib/errors/errors.ts'
 import type { EventLog, Position } from '../log/event-log.ts'
-import { RecordGoneError } from '../log/read-at.ts'
-import { eventText } from '../log/record-codec.ts'
-import type { AtLeast, Reached, ReadModel } from '../read-models/read-model.ts'
-import { isEntryOf, type StreamId, type VersionEntry } from '../read-models/stored-texts.ts'
+import type { AtLeast, ReadModel } from '../read-models/read-model.ts'
+import type { StreamId } from '../read-models/stored-texts.ts'
 import { SettledEvents, type SettledEventsOptions } from '../rule/settled-events.ts'
-import { readEvent } from '../rule/stream-event.ts'
 import { Arrivals } from './arrivals.ts'
 import { type Earlier, EarlierEvents, type EarlierQuery } from './earlier-events.ts'
 import { FairTurns } from './fair-turns.ts'
-import type { Account, FeedEvent, FeedPlace } from './feed-batch.ts'
-import { type LimitedReader, type Reader, readInTurn } from './read-in-turn.ts'
+import { type Account, type EventFilter, type FeedEvent, type FeedPlace, wantedBy } from './feed-batch.ts'
+import { Histories, type History, type HistoryPage } from './histories.ts'
+import type { Reader } from './read-in-turn.ts'
 import { ReleasedEvents } from './released-events.ts'
 import { SharedBatches } from './shared-batches.ts'
 
@@ -23,15 +21,10 @@ export interface EventFeedOptions extends SettledEventsOptions {
 
 /** Whoever sends steps on takes them for a sign of life. */
 const stepEveryMs = 10_000
-const historyWithinMs = 10_000
 
-export interface FeedQuery {
+export interface FeedQuery extends EventFilter {
   /** Where to begin: behind these positions, and at the beginning of partitions without one; or with what comes from now on. */
   readonly after: readonly Position[] | 'now'
-  /** The events of one stream only. */
-  readonly stream?: StreamId | undefined
-  /** The events of one CloudEvents type only. */
-  readonly type?: string | undefined
 }
 
 /** The next events; none where only the place is another, or where nothing has happened for ten seconds. */
@@ -41,22 +34,12 @@ export interface FeedStep {
   readonly after: readonly Position[]
 }
 
-export interface History {
-  /** CloudEvents, as they stand in the log. */
-  readonly events: readonly string[]
-  /** The version up to which they are told, if the stream has more. */
-  readonly last: number | undefined
-  /** Whether a document shows the stream, or did before it was removed. */
-  readonly isKnown: boolean
-  readonly reached: Reached
-}
-
 /** Events that took effect, for people and programs without a client of the log. */
 export class EventFeed {
   readonly #options: EventFeedOptions
   readonly #batches: SharedBatches
   readonly #earlier: EarlierEvents
-  readonly #histories = new FairTurns()
+  readonly #histories: Histories
   readonly #followed = new Set<Arrivals>()
   #isClosed = false
 
@@ -64,7 +47,9 @@ export class EventFeed {
     this.#options = options
     const settled = new SettledEvents(options)
     this.#batches = new SharedBatches({ ...options, settled, released: new ReleasedEvents(options) })
-    this.#earlier = new EarlierEvents({ ...options, settled, turns: this.#histories })
+    const turns = new FairTurns()
+    this.#earlier = new EarlierEvents({ ...options, settled, turns })
+    this.#histories = new Histories({ ...options, turns })
   }
 
   /** How many follow the feed now. */
@@ -72,31 +57,9 @@ export class EventFeed {
     return this.#followed.size
   }
 
-  /**
-   * The events of a stream that took effect, oldest first: up to `limit` of those behind the version `after`. Throws what
-   * `ReadModel.load` and `EventLog.read` throw, and ServiceError overloaded where they are not read within ten seconds.
-   */
-  async history(
-    stream: StreamId,
-    { after = 0, limit }: { readonly after?: number | undefined; readonly limit: number },
-    reader: Reader,
-    atLeast?: AtLeast,
-  ): Promise<History> {
-    const events: string[] = []
-    const deadlineMs = performance.now() + historyWithinMs
-    for (let last = after; ; ) {
-      const versions = { first: last + 1, last: last + limit - events.length }
-      const { row, entries, reached } = await this.#options.readModel.load({ stream, versions }, atLeast, reader.owner)
-      const shown = [...entries.values()].filter(({ isDiscarded }) => !isDiscarded)
-      events.push(
-        ...(await this.#eventsOf(stream, shown, { ...reader, limitMs: Math.max(0, deadlineMs - performance.now()) })),
-      )
-      last = versions.last
-      const isMore = row !== undefined && last < row.version
-      if (isMore && events.length < limit) continue // in place of those that were discarded
-      const isKnown = row !== undefined && (row.document !== undefined || row.isRemoved)
-      return { events, last: isMore ? last : undefined, isKnown, reached }
-    }
+  /** Those of one stream: see `Histories.page`. */
+  history(stream: StreamId, page: HistoryPage, reader: Reader, atLeast?: AtLeast): Promise<History> {
+    return this.#histories.page(stream, page, reader, atLeast)
   }
 
   /** Those before a place, of all streams: see `EarlierEvents.find`. */
@@ -111,7 +74,7 @@ export class EventFeed {
    * invalid_consistency_token where `after` is beyond the end of the log.
    */
   async follow(
-    { after, stream, type }: FeedQuery,
+    { after, ...filter }: FeedQuery,
     account: Account,
     signal: AbortSignal,
   ): Promise<AsyncGenerator<FeedStep>> {
@@ -119,15 +82,13 @@ export class EventFeed {
     const ends = await log.endOffsets()
     const places = new Map<number, FeedPlace>()
     for (const [partition, end] of ends.entries()) {
-      if (stream !== undefined && log.partitionFor(stream) !== partition) continue
+      if (filter.stream !== undefined && log.partitionFor(filter.stream) !== partition) continue
       const last = after === 'now' ? end - 1 : (after.find((each) => each.partition === partition)?.offset ?? -1)
       if (last >= end)
         throw new ServiceError('invalid_consistency_token', 'header: Last-Event-ID is beyond the end of the log')
       places.set(partition, { partition, next: last + 1, told: 0 })
     }
-    const isWanted = (event: FeedEvent) =>
-      (stream === undefined || event.stream === stream) && (type === undefined || event.type === type)
-    return this.#steps(places, isWanted, account, signal)
+    return this.#steps(places, wantedBy(filter), account, signal)
   }
 
   /** Ends the feed of every follower. */
@@ -172,27 +133,6 @@ export class EventFeed {
       this.#followed.delete(arrivals)
     }
   }
-
-  async #eventsOf(stream: StreamId, entries: readonly VersionEntry[], reader: LimitedReader): Promise<string[]> {
-    const partition = this.#options.log.partitionFor(stream)
-    const offsets = entries.map(({ offset }) => offset)
-    const options = { log: this.#options.log, turns: this.#histories }
-    const records = await readInTurn(options, partition, offsets, reader).catch((error) => {
-      throw error instanceof RecordGoneError ? notInLog() : error
-    })
-    return records.map((record, i) => {
-      const event = readEvent(this.#options, partition, record)
-      const entry = entries[i]
-      const isSame = entry !== undefined && event?.discards === undefined && event?.stream === stream
-      if (!isSame || !isEntryOf(entry, event)) throw notInLog()
-      return eventText(record.value)
-    })
-  }
-}
-
-/** A log that has lost its end may have another event there, until the read models are built anew. */
-function notInLog(): ServiceError {
-  return new ServiceError('event_log_unavailable', 'The event log does not have an event that the read models name.')
 }
 
 function positionsBefore(places: ReadonlyMap<number, FeedPlace>): Position[] {

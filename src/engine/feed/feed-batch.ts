@@ -1,5 +1,6 @@
 import type { Offset } from '../log/event-log.ts'
 import { eventText } from '../log/record-codec.ts'
+import { shownEvents } from '../log/shown-event.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
 import type { EffectiveRecord } from '../rule/settled-events.ts'
 
@@ -7,7 +8,7 @@ export interface FeedEvent {
   readonly stream: StreamId
   /** The CloudEvents type. */
   readonly type: string
-  /** The CloudEvent, as it stands in the log. */
+  /** The CloudEvent, as it is told. */
   readonly json: string
   /**
    * What a client is sent of it, made once for all who follow. It stands here, not in a WeakMap: with those V8 collects
@@ -16,8 +17,22 @@ export interface FeedEvent {
   sent?: string
 }
 
-export function feedEventOf({ record, event: { stream, type } }: EffectiveRecord): FeedEvent {
-  return { stream, type, json: eventText(record.value) }
+/** What is told of a record, in its order. */
+export function feedEventsOf({ record, event }: Pick<EffectiveRecord, 'record' | 'event'>): readonly FeedEvent[] {
+  const { stream, type } = event
+  const texts = shownEvents(eventText(record.value))
+  return texts.map((json) => ({ stream, type: texts.length === 1 ? type : JSON.parse(json).type, json }))
+}
+
+export interface EventFilter {
+  /** The events of one stream only. */
+  readonly stream?: StreamId | undefined
+  /** The events of one CloudEvents type only. */
+  readonly type?: string | undefined
+}
+
+export function wantedBy({ stream, type }: EventFilter): (event: FeedEvent) => boolean {
+  return (event) => (stream === undefined || event.stream === stream) && (type === undefined || event.type === type)
 }
 
 /** Where a feed goes on in a partition. */

@@ -1,10 +1,9 @@
 import type { EventLog } from '../log/event-log.ts'
 import { readAt } from '../log/read-at.ts'
-import { eventText } from '../log/record-codec.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import type { Rules } from '../rule/rules.ts'
 import { type Discard, readEvent, type StreamEvent } from '../rule/stream-event.ts'
-import type { FeedBatch, FeedEvent, FeedPlace } from './feed-batch.ts'
+import { type FeedBatch, type FeedEvent, type FeedPlace, feedEventsOf } from './feed-batch.ts'
 
 export interface ReleasedEventsOptions extends Rules {
   readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitionFor'>
@@ -37,10 +36,10 @@ export class ReleasedEvents {
       offsets.push(offset)
     }
     const records = await readAt(this.#options.log, partition, offsets)
-    const events = records.flatMap((record): FeedEvent[] => {
+    const events = records.flatMap((record): readonly FeedEvent[] => {
       const event = readEvent(this.#options, partition, record)
       if (event === undefined || event.discards !== undefined) return []
-      return [{ stream, type: event.type, json: eventText(record.value) }]
+      return feedEventsOf({ record, event })
     })
     const isLast = offsets.length < stepMax
     return { events, place: isLast ? done : { partition, next: discard.offset, told: versions.last } }

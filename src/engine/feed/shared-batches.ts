@@ -3,7 +3,7 @@ import type { EventLog } from '../log/event-log.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import { type SettledEvents, tookEffect } from '../rule/settled-events.ts'
 import { FairTurns } from './fair-turns.ts'
-import { type Account, type FeedBatch, type FeedPlace, feedEventOf } from './feed-batch.ts'
+import { type Account, type FeedBatch, type FeedPlace, feedEventsOf } from './feed-batch.ts'
 import { KeptBatches } from './kept-batches.ts'
 import type { ReleasedEvents } from './released-events.ts'
 
@@ -142,7 +142,7 @@ export class SharedBatches {
     // A place behind offsets that carry no record must not be ahead of what this process shows.
     const isPassed = end < 0 && (await this.#isApplied({ ...place, next: next - 1 }, 1))
     return {
-      events: told.filter(tookEffect).map(feedEventOf),
+      events: told.filter(tookEffect).flatMap(feedEventsOf),
       place: { partition, next: isPassed ? next : behindTold, told: 0 },
     }
   }

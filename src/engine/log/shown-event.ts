@@ -5,20 +5,52 @@
 export const hiddenAttributes: ReadonlySet<unknown> = new Set(['idempotencykey', 'requestfingerprint'])
 const mayHaveHidden = /idempotencykey|requestfingerprint|\\u/
 
-/** The JSON text of an event as it is shown and published: every character of the other attributes as in the log. */
+/** The CloudEvents type of a record of several events. */
+const severalForm = /^[a-z0-9]+\.Several\.v1$/
+const mayBeSeveral = (json: string) => json.includes('.Several.v1') || json.includes('\\u')
+
+/** The JSON text of a record as it is shown: every character of the other attributes as in the log. */
 export function shownEvent(json: string): string {
-  if (!mayHaveHidden.test(json)) return json
-  return `{${membersOf(json).filter((member) => !hiddenAttributes.has(nameOf(member)))}}`
+  return mayHaveHidden.test(json) ? `{${shownMembersOf(json)}}` : json
+}
+
+/**
+ * The JSON texts that are told of a record whose data can be read: of a record of several events each by itself, with its own
+ * `id`, `type` and `data`, a `streamindex`, and every character of the other attributes as in the log.
+ */
+export function shownEvents(json: string): readonly string[] {
+  if (!mayBeSeveral(json)) return [shownEvent(json)]
+  const members = shownMembersOf(json)
+  const { type, data = '' } = byName(members)
+  if (type === undefined || !severalForm.test(JSON.parse(valueIn(type)))) return [`{${members}}`]
+  const { events = '' } = byName(membersOf(valueIn(data)))
+  const common = members.filter((member) => nameOf(member) !== 'streamindex')
+  return membersOf(valueIn(events)).map((event, index) => {
+    const own = byName(membersOf(event))
+    return `{${common.map((member) => ownMember(member, own, index))}}`
+  })
+}
+
+const ownNames: ReadonlySet<string> = new Set(['id', 'type', 'data'])
+
+function ownMember(member: string, own: Readonly<Record<string, string>>, index: number): string {
+  const name = nameOf(member)
+  if (name === 'streamversion') return `${member},"streamindex":${index}`
+  return (ownNames.has(name) && own[name]) || member
 }
 
 /** One without an end takes all that follows: what others wrote may be no JSON. */
 const strings = String.raw`"(?:[^"\\]|\\.)*"?`
 const marks = new RegExp(String.raw`${strings}|[{}[\],]`, 'gs')
-const nameForm = new RegExp(String.raw`^\s*(${strings})`, 's')
+const nameForm = new RegExp(String.raw`^\s*(${strings})\s*:?`, 's')
 
-/** The members of a JSON object, as text. */
+function shownMembersOf(json: string): string[] {
+  return membersOf(json).filter((member) => !hiddenAttributes.has(nameOf(member)))
+}
+
+/** The members of a JSON object, or the elements of an array, as text. */
 function membersOf(json: string): string[] {
-  const ends: number[] = [] // of members, and first the beginning of the object
+  const ends: number[] = [] // of members, and first the beginning of the whole
   let depth = 0
   for (const { 0: mark, index } of json.matchAll(marks)) {
     if (mark === '}' || mark === ']') depth--
@@ -28,6 +60,15 @@ function membersOf(json: string): string[] {
   return ends.slice(1).map((end, i) => json.slice((ends[i] ?? 0) + 1, end))
 }
 
-function nameOf(member: string): unknown {
-  return JSON.parse(nameForm.exec(member)?.[1] ?? 'null')
+/** As `JSON.parse` does, the last one counts where a name comes twice. */
+function byName(members: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(members.map((member) => [nameOf(member), member]))
+}
+
+function nameOf(member: string): string {
+  return JSON.parse(nameForm.exec(member)?.[1] ?? '""')
+}
+
+function valueIn(member: string): string {
+  return member.replace(nameForm, '')
 }

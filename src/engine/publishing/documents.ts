@@ -1,7 +1,8 @@
 import { type Definition, versionOf } from '../definition/definition.ts'
 import { kindOf } from '../definition/kinds.ts'
-import { documentsOf } from '../definition/shown-documents.ts'
+import { documentsOf, type Shown } from '../definition/shown-documents.ts'
 import type { ToldRecord } from '../log/published-log.ts'
+import { documentName } from '../rule/apply-event.ts'
 import { DocumentRecords } from './document-records.ts'
 import { type FillingOptions, ReadModelFilling } from './filling.ts'
 import type { KnownStreams } from './known-streams.ts'
@@ -14,7 +15,10 @@ export interface DocumentOptions extends JournalOptions {
   readonly readModel: FillingOptions['readModel']
 }
 
-/** Tells, after each event, all documents that the stream then shows. */
+/**
+ * Tells, after each event, all documents that the stream then shows. Several events of one command are told as one, as they
+ * took effect: what several of them show as the last one shows it.
+ */
 class DocumentTeller implements Teller {
   readonly filling: ReadModelFilling
   readonly #definition: JournalOptions['definition']
@@ -36,10 +40,12 @@ class DocumentTeller implements Teller {
 
   async tell(told: EventRecord, streams: KnownStreams): Promise<readonly ToldRecord[]> {
     const { stream, version = 0 } = told.event
-    const state = await this.#states.after(told, version, streams)
-    return this.#records.of(
-      documentsOf(kindOf(this.#definition, stream), state).map((shown) => ({ ...shown, stream, version })),
-    )
+    const documents = new Map<string, Shown>()
+    for (const state of await this.#states.after(told, version, streams)) {
+      for (const shown of documentsOf(kindOf(this.#definition, stream), state))
+        documents.set(documentName(shown), shown)
+    }
+    return this.#records.of([...documents.values()].map((shown) => ({ ...shown, stream, version })))
   }
 }
 

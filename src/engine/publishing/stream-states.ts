@@ -24,16 +24,17 @@ export class StreamStates {
     this.#options = options
   }
 
-  /** The state after the event that has this version. */
-  async after({ event }: EventRecord, version: number, streams: KnownStreams): Promise<unknown> {
-    const { stream } = event
+  /** The state after each event of the record that has this version. */
+  async after({ event }: EventRecord, version: number, streams: KnownStreams): Promise<readonly unknown[]> {
+    const { stream, decoded } = event
     const { row } = await streams.find(stream, [])
-    const state =
-      row?.version === version
-        ? this.#read(row)
+    const isOne = decoded.outcome === 'events' && decoded.events.length === 1
+    const states =
+      isOne && row?.version === version
+        ? [this.#read(row)]
         : this.#evolve(await this.#at(stream, version - 1, streams), event, version)
-    this.#keep(stream, { version, state })
-    return state
+    this.#keep(stream, { version, state: states.at(-1) })
+    return states
   }
 
   /** From the last known state on, or from the first event. */
@@ -46,7 +47,7 @@ export class StreamStates {
       const events = await eventsOf(this.#options, stream, entries)
       for (const [i, { offset }] of entries.entries()) {
         const found = events.get(offset)
-        if (found !== undefined) state = this.#evolve(state, found.event, first + i)
+        if (found !== undefined) state = this.#evolve(state, found.event, first + i).at(-1)
       }
       await nextTurn() // others go on while a long stream is folded
     }
@@ -61,9 +62,13 @@ export class StreamStates {
     }
   }
 
-  #evolve(state: unknown, { decoded, time, stream }: StreamEvent, version: number): unknown {
-    if (decoded.outcome !== 'event') throw new Error(`version ${version} of stream ${stream} cannot be read`)
-    return this.#streamOf(stream).evolve(state, { event: decoded.event, version, time })
+  #evolve(before: unknown, { decoded, time, stream }: StreamEvent, version: number): readonly unknown[] {
+    if (decoded.outcome !== 'events') throw new Error(`version ${version} of stream ${stream} cannot be read`)
+    let state = before
+    return decoded.events.map((event) => {
+      state = this.#streamOf(stream).evolve(state, { event, version, time })
+      return state
+    })
   }
 
   #streamOf(stream: StreamId): AnyStream {

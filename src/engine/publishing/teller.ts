@@ -1,13 +1,13 @@
 import type { Warning } from '../lib/operating/warning.ts'
 import { eventsTarget, type PartitionMemory, type PartitionTurn, type ToldRecord } from '../log/published-log.ts'
 import { cloudEventHeaders, eventText } from '../log/record-codec.ts'
-import { shownEvent } from '../log/shown-event.ts'
+import { shownEvents } from '../log/shown-event.ts'
 import type { KnownStreams } from './known-streams.ts'
 import type { EventRecord } from './told-events.ts'
 
 /** What an owner of a lane tells, from when it takes the lane over until it lets it go. */
 export interface Teller {
-  /** What is told of an event that took effect. Throws what reading the log and the read models throws. */
+  /** What is told of a record that took effect, all of it in one turn. Throws what reading the log and the read models throws. */
   tell(event: EventRecord, streams: KnownStreams): Promise<readonly ToldRecord[]> | readonly ToldRecord[]
   /** Undefined where all that is told comes from events. */
   readonly filling?: Filling | undefined
@@ -36,15 +36,14 @@ export interface Telling {
 }
 
 const eventTeller: Teller = {
-  tell: ({ event, record }) => [
-    {
+  tell: ({ event, record }) =>
+    shownEvents(eventText(record.value)).map((value) => ({
       target: eventsTarget,
       key: event.stream,
-      value: shownEvent(eventText(record.value)),
+      value,
       headers: cloudEventHeaders,
-    },
-  ],
+    })),
 }
 
-/** Tells each event as it was written, but for what only the journal has. */
+/** Tells each event as it was written, but for what only the journal has; several of one record each by itself. */
 export const eventTelling: Telling = { newTeller: () => eventTeller, leftOut: 0, warnings: [] }

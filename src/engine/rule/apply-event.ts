@@ -18,32 +18,41 @@ export interface EventPlace {
   isTaken(name: string): boolean
 }
 
+/** What an event came to. Several events of one command are one event here. */
+export interface AppliedEvent {
+  /** The documents that it shows anew, but for the stream's own. */
+  readonly added: readonly ShownDocument[]
+  /** The id of the first document that it shows anew, undefined if there is none. */
+  readonly created: number | undefined
+}
+
 /**
- * Applies the next event of a stream to its state. Returns the documents that it shows anew, but for the stream's own.
- * Throws, having changed nothing: IdTakenError if one of them is there already, and an Error with the reason if the event
- * cannot be applied, which parks it.
+ * Applies the next event of a stream to its state. Throws, having changed nothing: IdTakenError if a document that it shows
+ * anew is there already, and an Error with the reason if it cannot be applied, which parks it.
  */
 export function applyEvent<State, Event extends AnyEvent>(
   rules: Rules,
   place: EventPlace,
   stream: StreamState<State, Event>,
   { id, decoded, time, offset, stream: name }: StreamEvent<Event>,
-): readonly ShownDocument[] {
-  if (decoded.outcome !== 'event') throw new Error(decoded.reason)
-  let shown: readonly ShownDocument[] = []
-  stream.apply({ event: decoded.event, version: stream.version + 1, time }, encodeEntry(offset, id), (added) => {
-    for (const document of added) checkNew(rules, place, document, stream, name)
-    shown = added
+): AppliedEvent {
+  if (decoded.outcome !== 'events') throw new Error(decoded.reason)
+  const recorded = { events: decoded.events, version: stream.version + 1, time }
+  const added: ShownDocument[] = []
+  const created = stream.apply(recorded, encodeEntry(offset, id), (shown, isLast) => {
+    for (const document of shown) checkPlace(rules, place, document, name)
+    added.push(...shown)
+    // Last: of what a store has, only that is known which nothing else kept from being shown.
+    if (isLast) checkFree(place, stream, added)
   })
-  return shown
+  return { added, created }
 }
 
-/** Throws if the document belongs to another stream, or may come to belong to one; IdTakenError if it is there. */
-function checkNew<State, Event extends AnyEvent>(
+/** Throws if the document belongs to another stream, or may come to belong to one. */
+function checkPlace(
   { definition: { names }, log }: Rules,
-  { partition, isTaken }: EventPlace,
+  { partition }: EventPlace,
   document: ShownDocument,
-  stream: StreamState<State, Event>,
   streamName: string,
 ): void {
   const { collection, id } = document
@@ -51,5 +60,18 @@ function checkNew<State, Event extends AnyEvent>(
   if (names.isOwn(collection)) throw new Error(`${name} belongs to the stream ${names.streamOf(document)}`)
   if (log.partitionFor(String(id)) !== partition) throw new Error(`${name} belongs to another partition`)
   if (streamName.includes('\0')) throw new Error(`${name} belongs to a stream whose name no document can hold`)
-  if (isTaken(name) || stream.hasShown(document)) throw new IdTakenError(`${name} exists already`)
+}
+
+/** Throws IdTakenError if one of the documents is there already, or comes twice. */
+function checkFree<State, Event extends AnyEvent>(
+  { isTaken }: EventPlace,
+  stream: StreamState<State, Event>,
+  added: readonly ShownDocument[],
+): void {
+  const names = added.map(documentName)
+  for (const [i, document] of added.entries()) {
+    const name = documentName(document)
+    const isAgain = names.indexOf(name) < i
+    if (isTaken(name) || stream.hasShown(document) || isAgain) throw new IdTakenError(`${name} exists already`)
+  }
 }

@@ -68,7 +68,7 @@ export async function classify(
 }
 
 type Judged =
-  /** `created`: the id of the first document that was shown by this event, but for the stream's own. */
+  /** `created`: the id of the first document that this event showed anew. */
   | { readonly outcome: 'applied'; readonly created: number | undefined }
   | { readonly outcome: 'duplicate' | 'superseded' | 'discarded'; readonly created?: undefined }
   | { readonly outcome: 'parked'; readonly reason: string; readonly created?: undefined }
@@ -180,9 +180,9 @@ class Classifier {
   /** Applies the event, if that is possible. */
   #apply(stream: StreamState<unknown, AnyEvent>, event: StreamEvent): Judged {
     try {
-      const added = applyEvent(this.#rules, this.#place, stream, event)
+      const { added, created } = applyEvent(this.#rules, this.#place, stream, event)
       for (const document of added) this.#addedDocuments.add(documentName(document))
-      return { outcome: 'applied', created: added[0]?.id }
+      return { outcome: 'applied', created }
     } catch (error) {
       if (error instanceof IdTakenError) return { outcome: 'duplicate' } // its writer draws another id (decision 0005)
       return { outcome: 'parked', reason: messageOf(error) }

@@ -1,6 +1,8 @@
 import type { StreamDefinition } from '../definition/kinds.ts'
+import { placeInSeveral } from '../definition/several.ts'
 import { documentsOf, type Shown, type ShownDocument } from '../definition/shown-documents.ts'
 import { type AnyEvent, type Recorded, stateBounds } from '../door/stream.ts'
+import { IdTakenError, messageOf } from '../lib/errors/errors.ts'
 import { DamagedError, quoted } from '../read-models/damaged.ts'
 import type { DocumentId, StoredDocument } from '../read-models/document.ts'
 import type { DocumentChange } from '../read-models/ports/projection.ts'
@@ -21,11 +23,30 @@ export interface StreamEdits {
 /** A state beyond what the engine stores of any stream. */
 export class StateTooLargeError extends Error {}
 
+/** What the record of a stream says, in one version. */
+export interface RecordedEvents<Event> extends Omit<Recorded<Event>, 'event'> {
+  /** One event, or several of one command. */
+  readonly events: readonly Event[]
+}
+
 /** A document as it is stored, and as it will be. */
 interface ChangedDocument {
   readonly before: ShownDocument | undefined
   after: ShownDocument
 }
+
+/** What one event comes to. */
+interface Change<State> {
+  readonly state: State
+  readonly hidden: string
+  readonly home: Shown | undefined
+  readonly others: readonly { readonly known: ChangedDocument | undefined; readonly document: ShownDocument }[]
+  /** Those of the others that the state before did not show. */
+  readonly added: readonly ShownDocument[]
+}
+
+/** Throws if what an event shows anew may not be shown; it is asked of each event of a record in turn. */
+type Admit = (added: readonly ShownDocument[], isLast: boolean) => void
 
 /** One stream while a batch is classified. Its state is folded in memory, so that many events are one change. */
 export class StreamState<State, Event extends AnyEvent> {
@@ -43,7 +64,7 @@ export class StreamState<State, Event extends AnyEvent> {
   /** What the state shows now besides the home document. */
   #shown: readonly ChangedDocument[]
   /** Those that the row or an event of the batch shows. */
-  readonly #documents: ChangedDocument[]
+  #documents: ChangedDocument[]
   readonly #stored: readonly ShownDocument[]
   #home: ChangedDocument | undefined
   #isChanged = false
@@ -94,14 +115,57 @@ export class StreamState<State, Event extends AnyEvent> {
   }
 
   /**
-   * Applies the event that has this entry. Throws, having changed nothing, if the event cannot follow or be shown, or if
-   * `admit` throws. `admit` is called with each document that the previous state did not show, except the home
-   * document.
+   * Applies the record that has this entry: all of its events, or none. Throws, having changed nothing, if one of them
+   * cannot follow or be shown, or if `admit` throws. Returns the id of the first document that is shown anew; undefined if
+   * there is none.
    */
-  apply(recorded: Recorded<Event>, entry: string, admit: (added: readonly ShownDocument[]) => void): void {
+  apply({ events, version, time }: RecordedEvents<Event>, entry: string, admit: Admit): number | undefined {
+    const goBack = events.length > 1 ? this.#wayBack() : undefined
+    let created: number | undefined
+    let index = 0
+    try {
+      for (const event of events) {
+        const change = this.#changeBy({ event, version, time })
+        admit(change.added, index === events.length - 1)
+        created ??= change.added[0]?.id ?? (this.#isHomeNew(change) ? this.#own?.id : undefined)
+        this.#take(change)
+        index++
+      }
+    } catch (error) {
+      if (goBack === undefined) throw error
+      goBack()
+      throw namingEvent(error, index, events.length)
+    }
+    this.passOver(entry)
+    return created
+  }
+
+  /** Returns what takes back all that is applied from now on. */
+  #wayBack(): () => void {
+    const [state, hidden, isRemoved, shown, home] = [
+      this.#state,
+      this.#hidden,
+      this.#isRemoved,
+      this.#shown,
+      this.#home,
+    ]
+    const documents = this.#documents.map((document) => ({ document, after: document.after }))
+    return () => {
+      this.#state = state
+      this.#hidden = hidden
+      this.#isRemoved = isRemoved
+      this.#shown = shown
+      this.#home = home
+      for (const { document, after } of documents) document.after = after
+      this.#documents = documents.map(({ document }) => document)
+    }
+  }
+
+  /** Throws if the event cannot follow or be shown. */
+  #changeBy(recorded: Recorded<Event>): Change<State> {
     const state = this.#definition.stream.evolve(this.#state, recorded)
     let home: Shown | undefined
-    const others: { readonly known: ChangedDocument | undefined; readonly document: ShownDocument }[] = []
+    const others: Change<State>['others'][number][] = []
     for (const document of documentsOf(this.#definition, state)) {
       if (this.#isHome(document)) home = document
       else {
@@ -111,14 +175,20 @@ export class StreamState<State, Event extends AnyEvent> {
     }
     if (this.#isRemoved && home !== undefined && isThere(home))
       throw new Error(`${home.collection} ${home.id} is removed`)
-    const hidden = this.#hiddenOf(state, home)
-    admit(others.flatMap(({ known, document }) => (known === undefined ? document : [])))
+    const added = others.flatMap(({ known, document }) => (known === undefined ? document : []))
+    return { state, hidden: this.#hiddenOf(state, home), home, others, added }
+  }
+
+  #isHomeNew({ home }: Change<State>): boolean {
+    return this.#home === undefined && home !== undefined && isThere(home)
+  }
+
+  #take({ state, hidden, home, others }: Change<State>): void {
     this.#state = state
     this.#hidden = hidden
     this.#shown = others.map(({ known, document }) => this.#put(known, document))
     if (home !== undefined && isThere(home)) this.#home = this.#put(this.#home, home)
     else if (home !== undefined) this.#isRemoved = true
-    this.passOver(entry)
   }
 
   /** The event that has this entry takes the next version, without any other effect. */
@@ -193,6 +263,13 @@ function readState<State, Event extends AnyEvent>(
   } catch (cause) {
     throw new DamagedError(`the state of stream ${quoted(row.stream)} cannot be read`, { cause })
   }
+}
+
+/** The reason why a record of several cannot be applied names the event. */
+function namingEvent(cause: unknown, index: number, count: number): unknown {
+  const reason = `${placeInSeveral(index, count)}: ${messageOf(cause)}`
+  if (cause instanceof IdTakenError) return cause
+  return cause instanceof StateTooLargeError ? new StateTooLargeError(reason, { cause }) : new Error(reason, { cause })
 }
 
 function isThere(document: Shown): document is ShownDocument {

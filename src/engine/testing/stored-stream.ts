@@ -69,14 +69,15 @@ export function readBack<Event extends AnyEvent>(
     throw failed(`${event.type} has ${value.length} bytes in the log, and may have ${recordValueMax}`)
   const envelope = readCloudEvent(value, definition.events.quick)
   const decoded = envelope && definition.events.decode(envelope)
-  if (decoded?.outcome !== 'event')
+  const [read] = decoded?.outcome === 'events' ? decoded.events : []
+  if (read === undefined)
     throw failed(
       `${shown(event)} cannot be read: ${decoded && 'reason' in decoded ? decoded.reason : 'it is no event'}`,
     )
-  const [actual, expected] = [withoutUndefined(decoded.event), withoutUndefined(event)]
+  const [actual, expected] = [withoutUndefined(read), withoutUndefined(event)]
   if (!isDeepStrictEqual(actual, expected))
     throw failed(`${event.type} is another event when it is read`, { actual, expected })
-  return decoded.event
+  return read
 }
 
 function encode<Event extends AnyEvent>(
@@ -85,7 +86,7 @@ function encode<Event extends AnyEvent>(
   stream: string,
   version: number,
 ): NewRecord {
-  return events.encode(event, { stream, eventId: `event-${version}`, version, time: timeOf(version) })
+  return events.encode([event], { stream, eventId: `event-${version}`, version, time: timeOf(version) })
 }
 
 function editsOf<State, Event extends AnyEvent>(changed: StreamState<State, Event>): StreamEdits {

@@ -154,6 +154,32 @@ describe('a stream', () => {
     expect(JSON.parse(body.versions[1]?.documents[0]?.json ?? '')).toEqual(seat)
   })
 
+  it('is told event by event too where several are one record, which is shown as it stands in the log', async () => {
+    const [id, bookingId] = [70, 700]
+    const by = { ...envelope, subject: String(id), time: '2026-11-28T12:00:00.000Z' }
+    const seat = { id, name: 'one', rowId: 1, status: 'available' }
+    const events = ['BookingPlaced', 'BookingCancelled'].map((type) => ({
+      ...{ id: type, type: `theatre.${type}.v1`, data: { bookingId, seatId: id } },
+    }))
+    await append(String(id), { ...by, id: 'seat 70', type: 'theatre.SeatAdded.v1', streamversion: 1, data: seat })
+    const several = { ...by, id: 'several', type: 'theatre.Several.v1', streamversion: 2, data: { events } }
+    const place = await append(String(id), several)
+    await eventually(async () => expect(await outcomeOf(place)).toMatchObject({ outcome: 'applied' }))
+    const { body } = await ask<{ versions: { event: string; place: string; documents: { json: string }[] }[] }>(
+      `console/api/streams/${id}`,
+    )
+    const told = body.versions.map(({ event, place, documents }) => [
+      ...[JSON.parse(event).type, JSON.parse(event).streamindex, place],
+      ...documents.map(({ json }) => JSON.parse(json).status),
+    ])
+    expect(told).toEqual([
+      ['theatre.SeatAdded.v1', undefined, expect.any(String), 'available'],
+      ['theatre.BookingPlaced.v1', 0, place, 'pending', 'placed'],
+      ['theatre.BookingCancelled.v1', 1, place, 'available', 'cancelled'],
+    ])
+    expect(await outcomeOf(place)).toMatchObject({ value: JSON.stringify(several) })
+  })
+
   it('that is none', async () => {
     expect((await ask('console/api/streams/999')).body).toEqual({ isKnown: false, versions: [], before: 0 })
   })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 interface Event {
   readonly subject: string
   readonly streamversion?: number
+  readonly streamindex?: number
 }
 interface List {
   readonly isCut: boolean
@@ -16,8 +17,9 @@ interface EventList {
   withEarlier(list: List, asked: string | undefined, answer: object): List
   eventsIn(list: List): Event[]
   endOf(list: List): string | null | undefined
+  versionOf(event: Event): string
 }
-const { rowsMax, begun, withLater, withEarlier, eventsIn, endOf }: EventList = await import(
+const { rowsMax, begun, withLater, withEarlier, eventsIn, endOf, versionOf }: EventList = await import(
   new URL('../../../src/engine/console/page/event-list.js', import.meta.url).href
 )
 
@@ -38,6 +40,16 @@ const down = (from: number, count: number) => Array.from({ length: count }, (_, 
 const opened = begun({ events: [], leftOut: 0, after: 'after 1000' })
 
 describe('the list of events', () => {
+  it('has each of several events of one version', () => {
+    const events = [0, 1, 2].map((streamindex) => ({ ...eventOf(1001), streamindex }))
+    const message = (shown: readonly Event[]) => ({ events: shown, leftOut: 0, after: 'after 1001' })
+    let list = withLater(opened, message(events.slice(0, 1))) // the others are left out of a sample
+    list = withLater(list, message(events))
+    expect(eventsIn(list)).toEqual(events.toReversed())
+    expect(events.map(versionOf)).toEqual(['1.0', '1.1', '1.2'])
+    expect(versionOf({ subject: '7', streamversion: 3 })).toBe('3')
+  })
+
   it('has what comes above what was before, without a gap and without a double', () => {
     let list = withLater(opened, later(1001, 2))
     list = withEarlier(list, 'after 1000', earlier(1000, 50))

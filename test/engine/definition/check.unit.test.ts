@@ -75,6 +75,11 @@ describe('a wrong definition is refused, and its place named', () => {
       'events.EventDiscarded: an event cannot',
     ],
     [
+      'the record of several events',
+      withStream({ events: { ...stream.events, Several: bookLent } }),
+      'events.Several: an event cannot',
+    ],
+    [
       'a state that does not come back',
       withStream({ state: { write: () => 'x', read: () => ({}) } }),
       'the state after it is another one',

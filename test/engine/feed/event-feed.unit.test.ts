@@ -2,8 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { EventFeed, type FeedQuery } from '../../../src/engine/feed/event-feed.ts'
+import type { HistoryPlace } from '../../../src/engine/feed/histories.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
+import { shownEvent } from '../../../src/engine/log/shown-event.ts'
 import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'
 import type { ReadModel } from '../../../src/engine/read-models/read-model.ts'
 import { decodeEntry, decodeRow } from '../../../src/engine/read-models/stored-texts.ts'
@@ -62,7 +64,7 @@ function following(feed: EventFeed, query: Partial<FeedQuery> = {}, by = account
 const textOf = ({ value }: AnyRecord) => String(value)
 const endOf = async ({ log }: { readonly log: EventLog }) => (await log.endOffsets())[0] ?? 0
 
-/** What the histories and rows of the read models say took effect, as it stands in the log. */
+/** What the histories and rows of the read models say took effect, as it is told. */
 async function effective({ store, log }: Pick<Awaited<ReturnType<typeof openFeed>>, 'store' | 'log'>) {
   const found = await everything(store)
   const seats = (found.documents.seats ?? []).map(([id, text]) => [id, text.split('\0')[1] ?? ''] as const)
@@ -73,7 +75,7 @@ async function effective({ store, log }: Pick<Awaited<ReturnType<typeof openFeed
     const read = await Promise.all(offsets.map((offset) => log.read(0, offset, 1)))
     byStream.set(
       stream,
-      read.map(({ records }) => String(records[0]?.value)),
+      read.map(({ records }) => shownEvent(String(records[0]?.value))),
     )
   }
   return byStream
@@ -313,11 +315,12 @@ describe('a history', () => {
     await append(records.slice(600))
     await untilCaughtUp(world)
     const told: string[] = []
-    for (let after: number | undefined = 0; after !== undefined; ) {
+    let after: HistoryPlace | undefined
+    do {
       const { events, last } = await feed.history('1', { after, limit: 77 }, reader)
       told.push(...events)
       after = last
-    }
+    } while (after !== undefined)
     expect(told).toEqual(records.map(textOf))
     const late = following(feed)
     for (const each of [live, late]) await eventually(() => expect(each.told).toEqual(records.map(textOf)))
@@ -330,8 +333,11 @@ describe('a history', () => {
     await untilCaughtUp(world)
     const shown = [events[0], events[2]].map((each) => String(each?.value))
     expect(await feed.history('1', { limit: 2 }, reader)).toMatchObject({ events: shown, last: undefined })
-    expect(await feed.history('1', { limit: 1 }, reader)).toMatchObject({ events: shown.slice(0, 1), last: 1 })
-    expect(await feed.history('1', { after: 1, limit: 1 }, reader)).toMatchObject({
+    expect(await feed.history('1', { limit: 1 }, reader)).toMatchObject({
+      events: shown.slice(0, 1),
+      last: { version: 1 },
+    })
+    expect(await feed.history('1', { after: { version: 1 }, limit: 1 }, reader)).toMatchObject({
       events: shown.slice(1),
       last: undefined,
     })

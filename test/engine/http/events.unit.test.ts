@@ -170,3 +170,18 @@ describe('the feed', () => {
     await once(socket, 'close')
   })
 })
+
+it('a history that ends a page with one of several events goes on behind that one', async () => {
+  const places: unknown[] = []
+  server.services.feed.history = async (_, { after }) => {
+    places.push(after)
+    const last = after === undefined ? { version: 3, index: 0 } : undefined
+    return { events: ['{"streamindex":0}'], last, isKnown: true, reached: [] }
+  }
+  onTestFinished(() => server.services.reset())
+  const { headers, body } = await server.get('/v1/seats/7/events?limit=1')
+  expect(body).toBe('[{"streamindex":0}]')
+  const [, next = ''] = /^<(.+)>; rel="next"$/.exec(String(headers.link)) ?? []
+  expect((await server.get(next)).headers.link).toBeUndefined()
+  expect(places).toEqual([undefined, { version: 3, index: 0 }])
+})

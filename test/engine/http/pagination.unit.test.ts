@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readCursor, writeCursor } from '../../../src/engine/http/values/tokens.ts'
+import {
+  readCursor,
+  readHistoryCursor,
+  writeCursor,
+  writeHistoryCursor,
+} from '../../../src/engine/http/values/tokens.ts'
 import { anyCharacter } from '../../lib/any-character.ts'
 import { bookingStatuses, type Seat, seatDocument, seatStatuses } from '../theatre/seats.ts'
 import { theatre } from '../theatre/theatre.ts'
@@ -149,8 +154,27 @@ describe('a cursor', () => {
     for (const id of [0, -1, 2 ** 53, 1.5]) expectRefused(writeCursor(id))
   })
 
+  it('of a history names a version, and one of several events of it; that of a list does not', () => {
+    const list = 'versions:7'
+    for (const place of [
+      { version: 1 },
+      { version: 2 ** 53 - 1 },
+      { version: 12, index: 0 },
+      { version: 3, index: 340 },
+    ]) {
+      const cursor = writeHistoryCursor(place, list)
+      expect(readHistoryCursor(cursor, list)).toEqual({ index: undefined, ...place })
+      expect(() => readHistoryCursor(cursor, 'versions:8')).toThrow('another list')
+    }
+    expectRefused(writeHistoryCursor({ version: 5, index: 1 }, 'sold'), 'sold')
+    expect(readHistoryCursor(writeCursor(12, list), list)).toEqual({ version: 12 }) // of an earlier release
+    for (const index of [-1, 1.5, 1e5])
+      expect(() => readHistoryCursor(writeHistoryCursor({ version: 1, index }, list), list)).toThrow('list')
+  })
+
   it('keeps its form as long as its version: pages begun before this release go on', () => {
     expect(writeCursor(20)).toBe('MToyMDo6ZmI1MGEwNTE')
     expect(writeCursor(42, 'sold')).toBe('MTo0Mjpzb2xkOjhjZDcwYWNm')
+    expect(writeHistoryCursor({ version: 42 }, 'sold')).toBe(writeCursor(42, 'sold'))
   })
 })

@@ -10,6 +10,8 @@ export interface Words {
   /** The thing itself is another one from now on; undefined if the service has no such event. */
   renamed?(thing: { readonly id: number; readonly name: string; readonly isFree: boolean }, context: Context): AnyRecord
   removed(id: number, context: Context): AnyRecord
+  /** One record of these; undefined if the service has no such records. */
+  several?(records: readonly AnyRecord[], attributes: Record<string, unknown>): AnyRecord
   newer(stream: string, version: unknown, attributes: Record<string, unknown>): AnyRecord
   discard(stream: string, offset: number): AnyRecord
   newConsumer(): Consumer
@@ -37,6 +39,7 @@ const anyDraw = fc.record({
     ...Array<'thing'>(5).fill('thing'),
     ...Array<'discard'>(5).fill('discard'),
     ...Array<'renamed'>(3).fill('renamed'),
+    ...Array<'several'>(4).fill('several'),
     ...(['removed', 'newer', 'unreadable', 'skipped', 'again'] as const),
   ),
   stream: fc.integer({ min: 1, max: 4 }),
@@ -48,8 +51,8 @@ const anyDraw = fc.record({
 type Draw = typeof anyDraw extends fc.Arbitrary<infer T> ? T : never
 
 /**
- * A log with everything in it: rivals, gaps, duplicates, unreadable and newer events, discards of what is parked and of what
- * is not. `isSound`: no key and no id of a change is used for two streams, but for keys of first events: what became of another
+ * A log with everything in it: rivals, gaps, duplicates, several events at once, unreadable and newer ones, discards of what
+ * is parked and of what is not. `isSound`: no key and no id of a change is used for two streams, but for keys of first events: what became of another
  * stream meanwhile then makes no difference to an event that was parked behind another one.
  */
 export function anyLog({ isSound, words = seats }: { isSound: boolean; words?: Words }): fc.Arbitrary<AnyRecord[]> {
@@ -74,7 +77,8 @@ function recordOf(
 ): AnyRecord {
   const { stream, off, key, choice } = draw
   // Before its first event most of a stream would be parked.
-  const kind = draw.kind === 'change' && consumer.isFree(stream) === undefined && choice % 5 > 0 ? 'thing' : draw.kind
+  const isChange = draw.kind === 'change' || draw.kind === 'several'
+  const kind = isChange && consumer.isFree(stream) === undefined && choice % 5 > 0 ? 'thing' : draw.kind
   const version = consumer.versionOf(String(stream)) + 1 + off
   const isShared = !isSound || (kind === 'thing' && version === 1)
   const identity: Partial<ReturnType<typeof keyed>> =
@@ -92,6 +96,14 @@ function recordOf(
       return words.removed(stream, context)
     case 'change':
       return words.changed(...anyChange(choice, consumer, stream, isSound), context)
+    case 'several': {
+      const events = anyChanges(choice, log, stream, isSound, words)
+      const { key: idempotencykey, fingerprint: requestfingerprint } = identity.idempotency ?? {}
+      const attributes = { streamversion: version, idempotencykey, requestfingerprint }
+      return (
+        words.several?.(events, attributes) ?? words.changed(...anyChange(choice, consumer, stream, isSound), context)
+      )
+    }
     case 'newer':
       return words.newer(
         String(stream),
@@ -111,6 +123,25 @@ function recordOf(
     case 'skipped':
       return [record('garbage', '1'), altered(words.added(thing, context), {}, '9')][choice % 2] ?? record(null)
   }
+}
+
+/** Two to four changes of a thing, one after the other. */
+export function anyChanges(
+  choice: number,
+  log: readonly AnyRecord[],
+  thing: number,
+  isSound: boolean,
+  words: Words = seats,
+): AnyRecord[] {
+  const ahead = words.newConsumer()
+  for (const each of log) ahead.read(each)
+  const time = new Date(Date.UTC(2026, 10, 20, 9, choice % 60)).toISOString()
+  return Array.from({ length: 2 + (choice % 3) }, (_, i) => {
+    const change = anyChange(Math.floor(choice / (i + 1)) + i, ahead, thing, isSound)
+    const event = words.changed(...change, { version: ahead.versionOf(String(thing)) + 1, time })
+    ahead.read(event)
+    return event
+  })
 }
 
 /** Mostly what the thing allows. */

@@ -45,7 +45,7 @@ function changesOf(stored: number | undefined, n: number | undefined) {
   const stream = new StreamState(madeUp.kinds[0] as never, '1', { collection: 'seats', id: 1 }, loaded)
   const event = { type: 'Happening', op: 'hide', stream: '1', n }
   if (n === undefined) stream.passOver(encodeEntry(1, 'event'))
-  else stream.apply({ event, time: '' } as never, encodeEntry(1, 'event'), () => {})
+  else stream.apply({ events: [event], time: '' } as never, encodeEntry(1, 'event'), () => {})
   const [rows, history] = [
     { put: [], removed: [] },
     { put: [], removed: [] },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { defineStream, type StreamDefinition, streamKinds } from '../../../src/engine/definition/kinds.ts'
 import type { Document } from '../../../src/engine/door/stream.ts'
-import { type AnyRecord, foreignRecord } from './records.ts'
+import { type AnyRecord, foreignRecord, record, several } from './records.ts'
 
 /** What can happen to the thing that a stream is about. `n` is the id of another document, or how much is to be hidden. */
 export interface Happening {
@@ -63,15 +63,21 @@ const kind: StreamDefinition<Thing, unknown, Happening> = defineStream<Thing, un
 
 export const madeUp = streamKinds([kind])
 
+/** `more`: what else happens at once, in one record. */
 export interface MadeUp extends Omit<Happening, 'type'> {
+  readonly more?: readonly Pick<Happening, 'op' | 'n'>[]
   readonly id: string
   readonly version: unknown
   readonly key?: string | undefined
 }
 
-export function happening({ stream, op, n, id, version, key }: MadeUp): AnyRecord {
-  const said = { streamversion: version, idempotencykey: key, data: { op, stream, n } }
-  return foreignRecord({ ...{ source: '/made-up', id, type: 'made.Happening.v1', subject: stream }, ...said })
+export function happening({ stream, op, n, id, version, key, more = [] }: MadeUp): AnyRecord {
+  const type = 'made.Happening.v1'
+  const about = { source: '/made-up', id, subject: stream, streamversion: version, idempotencykey: key }
+  const [first, ...others] = [{ op, n }, ...more].map((each) =>
+    foreignRecord({ ...about, type, data: { ...each, stream } }),
+  )
+  return first === undefined || others.length === 0 ? (first ?? record(null)) : several([first, ...others])
 }
 
 export function madeUpDiscard(stream: string, offset: number): AnyRecord {

@@ -78,6 +78,17 @@ export function altered(
   return record(JSON.stringify({ ...JSON.parse(String(value)), ...attributes }), otherKey)
 }
 
+/** One record of the events of these records, which has the key and the attributes of the first, but for these. */
+export function several(records: readonly AnyRecord[], attributes: Record<string, unknown> = {}): AnyRecord {
+  const [first = record(null)] = records
+  const { type } = JSON.parse(String(first.value))
+  const events = records.map(({ value }, i) => {
+    const { id, type: each, data } = JSON.parse(String(value))
+    return { id: `${id}/${i}`, type: each, data }
+  })
+  return altered(first, { type: `${type.split('.')[0]}.Several.v1`, data: { events }, ...attributes })
+}
+
 /** An event of a type that only a newer release knows. */
 export function newerEvent(
   stream: string,

@@ -8,9 +8,24 @@ import {
   record,
   seatAdded,
   seatRemoved,
+  several,
 } from '../projector/records.ts'
 
-const kinds = ['next', 'next', 'next', 'next', 'next', 'removed', 'rival', 'newer', 'discard', 'discard', 'skipped']
+const kinds = [
+  'next',
+  'next',
+  'next',
+  'next',
+  'next',
+  'several',
+  'several',
+  'removed',
+  'rival',
+  'newer',
+  'discard',
+  'discard',
+  'skipped',
+]
 
 /** What is drawn of one record of the journal: it makes sense only where it will stand. */
 export interface Draw {
@@ -50,6 +65,17 @@ export async function journalOf(draws: readonly Draw[]): Promise<AnyRecord[]> {
       const eventId = `event ${journal.length}`
       if (version === 1) return seatAdded({ id: stream }, { eventId })
       const placed = open.get(stream)
+      if (kind === 'several') {
+        const next = [booking + 100 * journal.length, booking + 100 * journal.length + 50]
+        const before =
+          placed === undefined ? [] : [bookingEvent('BookingCancelled', stream, placed, version, { eventId })]
+        const events = next.flatMap((id) => [
+          bookingEvent('BookingPlaced', stream, id, version, { eventId }),
+          bookingEvent('BookingCancelled', stream, id, version, { eventId }),
+        ])
+        open.delete(stream)
+        return several([...before, ...events])
+      }
       if (kind === 'removed' && placed === undefined) return seatRemoved(stream, { eventId, version })
       if (placed === undefined) open.set(stream, booking + 100 * journal.length)
       else open.delete(stream)

@@ -5,6 +5,7 @@ import { documentsOf } from '../../../src/engine/definition/shown-documents.ts'
 import { documentsTarget, type ToldRecord } from '../../../src/engine/log/published-log.ts'
 import { documentTelling } from '../../../src/engine/publishing/documents.ts'
 import { readEvent } from '../../../src/engine/rule/stream-event.ts'
+import { bookingEvent, seatAdded, several } from '../projector/records.ts'
 import { anyStep, drawOf, journalOf } from './any-journal.ts'
 import { openPublishedWorld, type PublishedWorld } from './published-world.ts'
 
@@ -38,14 +39,14 @@ async function versionsOf({ journal, log, releases: { newest } }: PublishedWorld
   for (const [version, { offset, isDiscarded }] of [...entries].sort(([one], [other]) => one - other)) {
     const { key = null, value = null } = journal[offset] ?? {}
     const event = readEvent({ log, definition }, 0, { offset, key, value })
-    const isCounted = !isDiscarded && event?.discards === undefined && event?.decoded.outcome === 'event'
-    if (isCounted) state = kind.stream.evolve(state, { event: event.decoded.event, version, time: event.time })
-    const shown = isCounted ? documentsOf(kind, state) : []
-    const changed = shown.map(({ collection, id, json }) => [
-      keyOf({ target: documentsTarget(collection), key: String(id) }),
-      json,
-    ])
-    found.push({ ...found.at(-1), ...Object.fromEntries(changed) })
+    const counted = isDiscarded || event === undefined || event.discards !== undefined ? undefined : event
+    const documents: Record<string, string | null> = { ...found.at(-1) }
+    for (const each of counted?.decoded.outcome === 'events' ? counted.decoded.events : []) {
+      state = kind.stream.evolve(state, { event: each, version, time: counted?.time ?? '' })
+      for (const { collection, id, json } of documentsOf(kind, state))
+        documents[keyOf({ target: documentsTarget(collection), key: String(id) })] = json
+    }
+    found.push(documents)
   }
   return found
 }
@@ -85,5 +86,29 @@ it('tells in the end what the read models show, and each value with its version,
       },
     ),
     { numRuns: 1000 },
+  )
+})
+
+it('tells once what several events of a record show, as the last of them shows it', async () => {
+  const world = await openPublishedWorld(() => 5, documentTelling)
+  const about = (version: number, eventId: string) => ({ version, eventId })
+  const changed = [
+    bookingEvent('BookingCancelled', 1, 8, 3, about(3, 'third')),
+    bookingEvent('BookingPlaced', 1, 12, 3),
+    bookingEvent('BookingApproved', 1, 12, 3),
+  ]
+  const log = [seatAdded({ id: 1 }), bookingEvent('BookingPlaced', 1, 8, 2, about(2, 'second')), several(changed)]
+  await world.live(log, [
+    { does: 'append', count: 3 },
+    { does: 'turn', steps: 9, isCommitted: true },
+  ])
+  const third = world.told.filter((record) => versionOf(record) === 3)
+  expect(third.map((record) => [keyOf(record), JSON.parse(record.value ?? '').status])).toEqual([
+    [`${documentsTarget('seats')}/1`, 'pending'],
+    [`${documentsTarget('bookings')}/8`, 'cancelled'],
+    [`${documentsTarget('bookings')}/12`, 'approved'],
+  ])
+  expect(third.map(({ headers }) => headers)).toEqual(
+    Array(3).fill({ 'content-type': 'application/json', stream: '1', streamversion: '3' }),
   )
 })

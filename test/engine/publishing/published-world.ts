@@ -3,7 +3,7 @@ import { defineStream, type Kind, streamKinds } from '../../../src/engine/defini
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { after, nothingTold, type PartitionMemory, type ToldRecord } from '../../../src/engine/log/published-log.ts'
 import { eventText } from '../../../src/engine/log/record-codec.ts'
-import { shownEvent } from '../../../src/engine/log/shown-event.ts'
+import { shownEvents } from '../../../src/engine/log/shown-event.ts'
 import type { DocumentOptions } from '../../../src/engine/publishing/documents.ts'
 import { eventTelling, type Teller, type Telling } from '../../../src/engine/publishing/teller.ts'
 import { type TakenTurn, type TurnOptions, takeTurn } from '../../../src/engine/publishing/turn.ts'
@@ -165,7 +165,7 @@ export async function openPublishedWorld(loading: () => number = () => 0, tellin
       const versions = { first: 1, last: row?.version ?? 0 }
       const { entries } = await projection.readModel.load({ stream, versions })
       const offsets = [...entries.values()].filter(({ isDiscarded }) => !isDiscarded).map(({ offset }) => offset)
-      if (offsets.length > 0) found[stream] = offsets.map((offset) => textOf(journal[offset]))
+      if (offsets.length > 0) found[stream] = offsets.flatMap((offset) => textsOf(journal[offset]))
     }
     return found
   }
@@ -191,9 +191,14 @@ export async function openPublishedWorld(loading: () => number = () => 0, tellin
     await finish(releases.newest, 3)
   }
   const { log } = releases.newest
-  return { journal, log, releases, turn, takeOver, finish, live, wanted, published, told }
+  return {
+    ...{ journal, log, releases, turn, takeOver, finish, live, wanted, published, told },
+    get memory() {
+      return memory
+    },
+  }
 }
 
-function textOf(record: AnyRecord | undefined): string {
-  return shownEvent(eventText(record?.value ?? null))
+function textsOf(record: AnyRecord | undefined): readonly string[] {
+  return shownEvents(eventText(record?.value ?? null))
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { StandsStill } from '../../../src/engine/log/published-log.ts'
-import { type AnyRecord, altered, bookingEvent, discard, newerEvent, seatAdded } from '../projector/records.ts'
+import { type AnyRecord, altered, bookingEvent, discard, newerEvent, seatAdded, several } from '../projector/records.ts'
 import { anyStep, drawOf, journalOf } from './any-journal.ts'
 import { openPublishedWorld } from './published-world.ts'
 
@@ -88,4 +88,20 @@ it('goes no further in the journal while what was released fills a turn', async 
   }
   await world.turn(releases.newest, 100, true)
   expect([...told, world.told.length]).toEqual([35, 69, 72])
+})
+
+it('tells all events of one record in one turn, however many bytes they come to, and counts each', async () => {
+  const world = await openPublishedWorld()
+  const { journal, releases } = world
+  const note = 'x'.repeat(9000)
+  const bookings = waitingBehind(60).map((event) => altered(event, { id: 'b' }))
+  const booked = several(bookings, { id: 'record', streamversion: 2, note }) // 540 KB where a turn has room for 512 KiB
+  journal.push(seatAdded({ id: 1 }), booked, bookingEvent('BookingPlaced', 1, 900, 3))
+  await releases.newest.catchUp(journal.length)
+  const told: number[] = []
+  while (await world.turn(releases.newest, 100, true)) told.push(world.told.length)
+  expect(told).toEqual([1, 61, 62])
+  const places = world.told.map(({ key, value }) => [key, JSON.parse(value ?? '').streamindex])
+  expect(places).toEqual([['1', undefined], ...bookings.map((_, i) => ['1', i]), ['1', undefined]])
+  expect(world.memory.told).toBe(62)
 })

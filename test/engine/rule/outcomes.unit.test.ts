@@ -20,17 +20,28 @@ function referenceOutcomes(log: readonly Entry[]): (EventOutcome | undefined)[] 
   const shown = new Map<string, number>()
   const versionOf = (stream: string) => versions.get(stream) ?? 0
   const count = (stream: string) => versions.set(stream, versionOf(stream) + 1)
-  function decide({ stream, version, key, op, n }: MadeUp): EventOutcome {
+  function decide({ stream, version, key, op, n, more = [] }: MadeUp): EventOutcome {
     if (version !== versionOf(stream) + 1) return 'superseded'
     if (key !== undefined && keys.has(key)) return 'duplicate'
-    if (op === 'show other' && shown.get(stream) !== n) {
-      if (taken.has(n)) return 'duplicate'
-      taken.add(n)
-      shown.set(stream, n)
-    }
+    const outcome = happen(stream, [{ op, n }, ...more])
+    if (outcome === 'duplicate') return outcome
     if (key !== undefined) keys.add(key)
-    if (op === 'fail') return 'parked'
-    count(stream)
+    if (outcome === 'applied') count(stream)
+    return outcome
+  }
+  /** All at once, or nothing of it. */
+  function happen(stream: string, all: readonly Pick<MadeUp, 'op' | 'n'>[]): EventOutcome {
+    if (all.some(({ op }) => op === 'fail')) return 'parked'
+    const added = new Set<number>()
+    let other = shown.get(stream)
+    for (const { op, n } of all) {
+      if (op !== 'show other' || other === n) continue
+      if (taken.has(n) || added.has(n)) return 'duplicate'
+      added.add(n)
+      other = n
+    }
+    for (const n of added) taken.add(n)
+    if (other !== undefined) shown.set(stream, other)
     return 'applied'
   }
   for (const [offset, entry] of log.entries()) {
@@ -63,6 +74,7 @@ async function toldOf({ reads }: ReadModelStore, offset: number, { stream, versi
   return outcomeOf({ offset, id, version: read, hasKey: key !== undefined }, loaded)
 }
 
+type OneOfMore = MadeUp['op']
 const anyEntry = fc.record({
   stream: fc.constantFrom('1', '2', 'a/b'),
   kind: fc.constantFrom(
@@ -76,13 +88,22 @@ const anyEntry = fc.record({
   ),
   key: fc.option(fc.constantFrom('k', 'l', 'm', 'n'), { freq: 3, nil: undefined }),
   choice: fc.nat(1000),
+  more: fc.oneof(
+    { weight: 2, arbitrary: fc.constant<OneOfMore[]>([]) },
+    {
+      weight: 1,
+      arbitrary: fc.array(fc.constantFrom<OneOfMore[]>('change', 'change', 'show other', 'show other', 'fail'), {
+        maxLength: 3,
+      }),
+    },
+  ),
 })
 type AnyEntry = typeof anyEntry extends fc.Arbitrary<infer T> ? T : never
 
 /** Continues a log: most events have the next version as far as that can be known. */
 function grown(log: readonly Entry[], draws: readonly AnyEntry[], name: string): Entry[] {
   const all = [...log]
-  for (const [i, { stream, kind, off, key, choice }] of draws.entries()) {
+  for (const [i, { stream, kind, off, key, choice, more }] of draws.entries()) {
     const outcomes = referenceOutcomes(all)
     const parked = [...outcomes.keys()].filter((at) => outcomes[at] === 'parked' && all[at]?.stream === stream)
     if (kind.startsWith('discard')) {
@@ -103,6 +124,7 @@ function grown(log: readonly Entry[], draws: readonly AnyEntry[], name: string):
       id: `${name} ${i}`,
       version: version === 'missing' ? undefined : version,
       key,
+      more: more.map((each, at) => ({ op: each, n: 1 + ((choice + at) % 5) })),
     })
   }
   return all

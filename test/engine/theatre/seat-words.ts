@@ -1,7 +1,15 @@
 import { readCloudEvent } from '../../../src/engine/log/record-codec.ts'
 import type { Consumer, Words } from '../projector/any-log.ts'
-import { type AnyRecord, bookingEvent, discard, newerEvent, seatAdded, seatRemoved } from '../projector/records.ts'
-import { bookingStatuses, type SeatState } from './seats.ts'
+import {
+  type AnyRecord,
+  bookingEvent,
+  discard,
+  newerEvent,
+  seatAdded,
+  seatRemoved,
+  several,
+} from '../projector/records.ts'
+import { bookingStatuses, type SeatEvent, type SeatState } from './seats.ts'
 import { theatre } from './theatre.ts'
 
 const types = ['BookingPlaced', 'BookingApproved', 'BookingDelivered', 'BookingCancelled'] as const
@@ -11,6 +19,7 @@ export const seats: Words = {
   changed: (type, seat, booking, context) =>
     bookingEvent(types[type] ?? 'BookingPlaced', seat, booking, context.version, context),
   removed: (seat, context) => seatRemoved(seat, context),
+  several,
   newer: newerEvent,
   discard,
   newConsumer: () => new SeatConsumer(),
@@ -49,29 +58,29 @@ class SeatConsumer implements Consumer {
       return
     const decoded = theatre.events.decode(event)
     const before = this.#streams.get(stream)?.state
-    const state = decoded.outcome === 'event' ? evolved(before, decoded.event, version, String(event.time)) : undefined
-    const booking = state?.booking
-    if (booking !== undefined && booking.id !== before?.booking?.id) {
-      if (this.#bookings.has(booking.id)) return
-      this.#bookings.add(booking.id)
-    }
+    const states = decoded.outcome === 'events' ? evolved(before, decoded.events, version, String(event.time)) : []
+    const bookings = states.flatMap(({ booking }, i) => {
+      const earlier = i === 0 ? before : states[i - 1]
+      return booking === undefined || booking.id === earlier?.booking?.id ? [] : booking.id
+    })
+    if (bookings.some((id, i) => this.#bookings.has(id) || bookings.indexOf(id) < i)) return
+    for (const id of bookings) this.#bookings.add(id)
     this.#keys.add(idempotencykey)
-    this.#streams.set(stream, { version, state: state ?? before })
-    if (state === undefined) this.unread.push({ stream, offset })
+    this.#streams.set(stream, { version, state: states.at(-1) ?? before })
+    if (states.length === 0) this.unread.push({ stream, offset })
   }
 }
 
-function evolved(
-  ...[state, event, version, time]: [
-    SeatState | undefined,
-    Parameters<typeof theatre.stream.evolve>[1]['event'],
-    number,
-    string,
-  ]
-) {
+/** The state after each event; none if one of them cannot follow. */
+function evolved(before: SeatState | undefined, events: readonly SeatEvent[], version: number, time: string) {
+  const states: SeatState[] = []
   try {
-    return theatre.stream.evolve(state, { event, version, time })
+    for (const event of events) {
+      const state = theatre.stream.evolve(states.at(-1) ?? before, { event, version, time })
+      if (state !== undefined) states.push(state)
+    }
+    return states
   } catch {
-    return undefined
+    return []
   }
 }

@@ -208,7 +208,7 @@ export const theatre = { ...definition, ...definition.kinds[0] } as unknown as D
 
 export function encodeEvent(event: SeatEvent, context: Omit<EventContext, 'stream'>): NewRecord {
   const stream = String(event.type === 'SeatAdded' ? event.seat.id : event.seatId)
-  return theatre.events.encode(event, { stream, ...context })
+  return theatre.events.encode([event], { stream, ...context })
 }
 
 /** What is stored of a state besides the document of the seat. */

@@ -84,9 +84,17 @@ function notIn(list, events) {
 }
 
 /**
- * One event of a stream takes effect as each version.
+ * One event of a stream takes effect as each version, or several with an index each.
  * @param {ShownEvent} event
  */
-export function nameOf({ subject, streamversion = 1 }) {
-  return `${subject} ${streamversion}`
+export function nameOf(event) {
+  return `${event.subject} ${versionOf(event)}`
+}
+
+/**
+ * `3`, or `3.0`, `3.1` where several events have the version 3.
+ * @param {Pick<ShownEvent, 'streamversion' | 'streamindex'>} event
+ */
+export function versionOf({ streamversion = 1, streamindex }) {
+  return streamindex === undefined ? `${streamversion}` : `${streamversion}.${streamindex}`
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { ask } from './api.js'
+import { versionOf } from './event-list.js'
 import { parseExact, written } from './json.js'
 import { anyOf, StreamInput, titleOf } from './kinds.js'
 import { Latest } from './latest.js'
@@ -82,9 +83,11 @@ function Story({ stream, kinds }) {
 }
 
 /** @param {{ told: ToldVersion, earlier: ToldVersion['documents'] }} props */
-function Version({ told: { version, event, place, documents }, earlier }) {
+function Version({ told: { event, place, documents }, earlier }) {
   const [isOpen, setOpen] = useState(false)
-  const { type, time: at, data } = /** @type {ShownEvent} */ (parseExact(event))
+  const shown = /** @type {ShownEvent} */ (parseExact(event))
+  const { type, time: at, data } = shown
+  const version = versionOf(shown)
   const shownBefore = new Map(earlier.map(({ collection, id, json }) => [`${collection} ${id}`, json]))
   return html`<li>
     <div>

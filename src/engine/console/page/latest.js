@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, every, follow } from './api.js'
-import { begun, endOf, eventsIn, nameOf, withEarlier, withLater } from './event-list.js'
+import { begun, endOf, eventsIn, nameOf, versionOf, withEarlier, withLater } from './event-list.js'
 import { written as jsonOf } from './json.js'
 import { anyOf, isStream, StreamInput } from './kinds.js'
 import { Failure, figure, h, html, moment, Table, Text, useFailure } from './parts.js'
@@ -89,12 +89,12 @@ function writtenOf(event) {
 
 /** @param {ShownEvent} event */
 function rowOf(event) {
-  const { subject, streamversion, type } = event
+  const { subject, type } = event
   const { at, data } = writtenOf(event)
   return [
     h(Text, { of: at }),
     html`<a href=${`#/events/${encodeURIComponent(subject)}`}>${h(Text, { of: subject })}</a>`,
-    streamversion ?? 1,
+    versionOf(event),
     h(Text, { of: type }),
     html`<code class="cut">${h(Text, { of: data })}</code>`,
   ]

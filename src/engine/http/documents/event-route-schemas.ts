@@ -101,7 +101,7 @@ export function feedSchema(definition: Definition): FastifySchema {
       description:
         `The events that take effect, as server-sent events: of each ${nouns} in their order, each once the ${shownIn} show ` +
         'it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come ' +
-        'once more, with the same `id` in `data`. While nothing happens, an `id` or a comment comes every ten seconds. ' +
+        'once more, with the same `id` in `data`. No `id` stands between several events of one `streamversion`. While nothing happens, an `id` or a comment comes every ten seconds. ' +
         'Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then ' +
         'waits rather than ends.',
     }),

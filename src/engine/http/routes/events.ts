@@ -5,13 +5,12 @@ import type { Kind } from '../../definition/kinds.ts'
 import type { FeedStep } from '../../feed/event-feed.ts'
 import type { Account, FeedEvent } from '../../feed/feed-batch.ts'
 import type { Int64 } from '../../lib/values/int64.ts'
-import { shownEvent } from '../../log/shown-event.ts'
 import type { StreamId } from '../../read-models/stored-texts.ts'
 import { feedSchema, historySchema } from '../documents/event-route-schemas.ts'
 import * as doc from '../documents/schema-parts.ts'
 import { holderOf, isStillValid, requireScope } from '../guards/auth.ts'
 import { checkIfMatch, readConditions } from '../values/conditions.ts'
-import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from '../values/tokens.ts'
+import { readHistoryCursor, readTokens, type TokenScope, writeHistoryCursor, writeToken } from '../values/tokens.ts'
 import { jsonType } from '../wire/error-replies.ts'
 import { addNext, addReached, notFound, type RouteServices, readExchange, togetherError } from './resource.ts'
 
@@ -48,7 +47,7 @@ async function replyWithHistory(
   reply: FastifyReply,
 ): Promise<string> {
   const list = `versions:${nameOf(id)}`
-  const after = cursor === undefined ? undefined : readCursor(cursor, list)
+  const after = cursor === undefined ? undefined : readHistoryCursor(cursor, list)
   const conditions = readConditions(reply.request.headers)
   const exchange = readExchange(services, home, reply)
   const { owner } = holderOf(reply.request)
@@ -61,11 +60,11 @@ async function replyWithHistory(
   if (last !== undefined) {
     addNext(reply, `${home.path}/${id}/events`, [
       ['limit', String(limit)],
-      ['cursor', writeCursor(last, list)],
+      ['cursor', writeHistoryCursor(last, list)],
     ])
   }
   reply.type(jsonType)
-  return `[${events.map(shownEvent)}]`
+  return `[${events}]`
 }
 
 interface FeedFilter {
@@ -134,6 +133,6 @@ async function* serverSentEvents(
 }
 
 function blockOf(event: FeedEvent): string {
-  event.sent ??= `event: ${event.type}\ndata: ${shownEvent(event.json).replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`
+  event.sent ??= `event: ${event.type}\ndata: ${event.json.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`
   return event.sent
 }

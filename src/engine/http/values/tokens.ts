@@ -19,29 +19,50 @@ function unseal(sealed: string): string | undefined {
 
 /**
  * The beginning of a page, as the opaque text in its link: `version:last id:list`, sealed. `list` names the resource
- * and the filter; of the home collection, the first filter alone.
+ * and the filter; of the home collection, the first filter alone. In a history it is the last version, and `.index` behind
+ * it where the page ends with one of several events.
  */
 const cursorVersion = 1
-const cursorForm = new RegExp(`^${cursorVersion}:([1-9]\\d{0,15}):(.*)$`)
+const cursorForm = new RegExp(`^${cursorVersion}:([1-9]\\d{0,15})(?:\\.(0|[1-9]\\d{0,4}))?:(.*)$`)
 /** Sealed text is ASCII, whatever the value of a filter is. */
 const written = (list: string) => encodeURIComponent(list).replaceAll('%3A', ':')
 
 /** The cursor of the page of `list` that begins after `lastId`. */
 export function writeCursor(lastId: number, list = ''): string {
-  return seal(`${cursorVersion}:${lastId}:${written(list)}`)
+  return writeHistoryCursor({ version: lastId }, list)
 }
 
 /** The last id of the previous page. Throws ServiceError invalid_cursor unless made by `writeCursor` for `list`. */
 export function readCursor(cursor: string, list = ''): number {
-  const [, lastId, madeFor] = cursorForm.exec(unseal(cursor) ?? '') ?? []
-  const id = Number(lastId)
-  if (!Number.isSafeInteger(id)) {
-    throw new ServiceError('invalid_cursor', 'query: cursor does not come from a list')
-  }
+  const { version: lastId, index } = readHistoryCursor(cursor, list)
+  if (index !== undefined) throw notOfList()
+  return lastId
+}
+
+/** Behind an event of a stream. */
+interface HistoryPlace {
+  readonly version: number
+  /** Undefined behind the last event of the version. */
+  readonly index?: number | undefined
+}
+
+export function writeHistoryCursor({ version, index }: HistoryPlace, list: string): string {
+  return seal(`${cursorVersion}:${version}${index === undefined ? '' : `.${index}`}:${written(list)}`)
+}
+
+/** Throws ServiceError invalid_cursor unless made by `writeHistoryCursor` for `list`. */
+export function readHistoryCursor(cursor: string, list: string): HistoryPlace {
+  const [, last, index, madeFor] = cursorForm.exec(unseal(cursor) ?? '') ?? []
+  const version = Number(last)
+  if (!Number.isSafeInteger(version)) throw notOfList()
   if (madeFor !== written(list)) {
     throw new ServiceError('invalid_cursor', 'query: cursor belongs to another list, or to another filter')
   }
-  return id
+  return { version, index: index === undefined ? undefined : Number(index) }
+}
+
+function notOfList(): ServiceError {
+  return new ServiceError('invalid_cursor', 'query: cursor does not come from a list')
 }
 
 /** The log whose positions consistency tokens name. */
