@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { bookStream, library } from '../../examples/loans/library.ts'
-import type { Command, Event } from '../../examples/loans/loans.ts'
+import { type Command, type Event, evolve, type State } from '../../examples/loans/loans.ts'
 import { given, openInMemory, startForTest } from '../../src/engine/testing/index.ts'
 
 const [time, due] = ['2026-11-17T00:00:00.000Z', '2026-12-01T00:00:00.000Z']
@@ -62,6 +62,13 @@ it('members get a book in the order in which they reserved it, and then it is in
     .gives(lent(13))
     .when(giveBack(12))
     .unchanged()
+})
+
+it('a state has those who wait, and the last who did, however many came before', () => {
+  const giveBack = (loanId: number): Event => ({ type: 'BookReturned', loanId })
+  const events = [added, lent(9), reserved(11), giveBack(9), lent(11), reserved(12), giveBack(11), lent(12)]
+  const state = events.reduce<State>((before, event, at) => evolve(before, { event, version: at + 1, time }), undefined)
+  expect(state?.line).toEqual([{ ...reservation, id: 12, status: 'lent' }])
 })
 
 it('nobody waits for a book that is in', () => {
