@@ -30,11 +30,10 @@ export async function openStore(
   { logId }: EventLog,
   logger: Logger,
 ): Promise<ReadModelStore> {
-  const { stream, version } = petstore
-  const { collection: home } = stream
+  const { names, version } = petstore
   if (kind === 'sqlite') {
-    return openSqliteReadModels({ file: join(dataDir, 'read-models.db'), version, home, isOwner: true })
+    return openSqliteReadModels({ file: join(dataDir, 'read-models.db'), version, names, isOwner: true })
   }
   if (brokers === undefined) throw new Error('no brokers are configured')
-  return await openRedisReadModels({ ...brokers.redis, version: versionOfLog(version, logId), home, logger })
+  return await openRedisReadModels({ ...brokers.redis, version: versionOfLog(version, logId), names, logger })
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { command, defineService, type EventType, exactJson } from '../../src/engine/index.ts'
+import { command, defineService, type EventType, exactJson, stream } from '../../src/engine/index.ts'
 import { type Command, decide, dueAfter, type Event, errors, evolve } from './loans.ts'
 import { books, id, loans, projections } from './resources.ts'
 
@@ -70,32 +70,35 @@ const changeLoan = command({
   command: ({ id: loanId, time, body }): Command => ({ type: body.do, loanId, time }),
 })
 
-/** A library that lends books, each to one member at a time: so a book and its loans are one stream. */
+/** Each book goes to one member at a time: so a book and its loans are one stream. */
+export const bookStream = stream({
+  collection: 'books',
+  source: '/v1/books',
+  initial: undefined,
+  decide,
+  evolve,
+  projections,
+  events: {
+    BookAdded: event(1, 'Book 7 was added', added, Type.Object({ id: id(), title: Type.String() })),
+    BookLent: event(2, 'Member 3 has book 7', lent, Type.Object(lending)),
+    LoanExtended: event(
+      3,
+      'Loan 9 is due later',
+      { type: 'LoanExtended', loanId: 9, due },
+      Type.Object({ ...ofLoan, due: Type.String() }),
+    ),
+    BookReturned: event(3, 'Book 7 is back', { type: 'BookReturned', loanId: 9 }, Type.Object(ofLoan)),
+  },
+  commands: [addBook, lendBook, changeLoan],
+})
+
+/** A library that lends books. */
 export const library = defineService({
   name: 'library',
   title: 'Library',
   version: '1.0.0',
   description: 'Books that are lent, to one member at a time.',
-  stream: {
-    collection: 'books',
-    source: '/v1/books',
-    initial: undefined,
-    decide,
-    evolve,
-    projections,
-    events: {
-      BookAdded: event(1, 'Book 7 was added', added, Type.Object({ id: id(), title: Type.String() })),
-      BookLent: event(2, 'Member 3 has book 7', lent, Type.Object(lending)),
-      LoanExtended: event(
-        3,
-        'Loan 9 is due later',
-        { type: 'LoanExtended', loanId: 9, due },
-        Type.Object({ ...ofLoan, due: Type.String() }),
-      ),
-      BookReturned: event(3, 'Book 7 is back', { type: 'BookReturned', loanId: 9 }, Type.Object(ofLoan)),
-    },
-  },
+  streams: [bookStream],
   resources: { books, loans },
-  commands: [addBook, lendBook, changeLoan],
   errors,
 })

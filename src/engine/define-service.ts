@@ -1,18 +1,14 @@
 import type { TSchema } from 'typebox'
 import { checkDefinition } from './definition/check.ts'
 import { type Definition, define } from './definition/definition.ts'
-import type { CommandRoute, Service } from './door/service.ts'
-import type { AnyEvent } from './door/stream.ts'
+import type { CommandRoute } from './door/command.ts'
+import type { Service } from './door/service.ts'
+import type { AnyEvent, Stream } from './door/stream.ts'
 import type { Program } from './program.ts'
 
-export function defineService<
-  State,
-  Command,
-  Event extends AnyEvent,
-  Code extends string,
-  Collection extends string,
-  Noun extends string,
->(service: Service<State, Command, Event, Code, Collection, Noun>): Program {
+export function defineService<Code extends string, Collection extends string, Noun extends string>(
+  service: Service<Code, Collection, Noun>,
+): Program {
   const command = async (argv: readonly string[]) =>
     (await import('./cli/program.ts')).runCommand(() => defined(service), argv)
   return {
@@ -25,10 +21,22 @@ export function defineService<
   }
 }
 
-function defined(service: Service): Definition {
+/** Throws DefinitionError, which names each place, unless the service can be run as it is defined. */
+export function defined(service: Service): Definition {
   const definition = define(service)
   checkDefinition(definition)
   return definition
+}
+
+/** A kind of stream as it is given: infers its types, which `defineService` need not know, and tests do. */
+export function stream<
+  State,
+  Command,
+  Event extends AnyEvent,
+  Code extends string = never,
+  const Collection extends string = string,
+>(kind: Stream<State, Command, Event, Code, Collection>): Stream<State, Command, Event, Code, Collection> {
+  return kind
 }
 
 /** Infers the type of the body, for `command` and `key`, and then forgets it; what it names is for `defineService`. */

@@ -1,7 +1,8 @@
 /** The door of the engine: all that a service may import. */
-export { command, defineService } from './define-service.ts'
+export { command, defineService, stream } from './define-service.ts'
+export type { CommandRoute, Deprecation, Texts } from './door/command.ts'
 export { Rejected } from './door/rejected.ts'
-export type { CommandRoute, Deprecation, Resource, Service, ServiceCommand, Texts } from './door/service.ts'
+export type { Resource, Service, ServiceCommand } from './door/service.ts'
 export type {
   AnyEvent,
   Document,

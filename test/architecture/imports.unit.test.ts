@@ -43,6 +43,8 @@ const table = readTable(`
                                 | close-with-grace fastify pino prom-client typebox
   src/engine/cli                | app app/storage door definition api-keys rule rebuilding feed log operations read-models lib lib/* \
                                 | cli-progress commander pino typebox
+  src/engine/testing            | . testing/memory app app/storage commands definition door rule log read-models lib lib/* | pino
+  src/engine/testing/memory     | log log/kafka read-models lib lib/* |
   src/engine                    | app cli definition door lib/errors lib/values | typebox
   src/store                     | . ../../projections | typebox
   projections                   | . ../store |

@@ -3,13 +3,14 @@ import { expect, it } from 'vitest'
 
 const folder = 'examples/loans'
 const example = readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8'))
+const quoted = [...example, readFileSync('test/examples/loans.unit.test.ts', 'utf8')]
 const quotes = [...readFileSync('docs/engine.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(
   ([, text = '']) => text,
 )
 
 it('docs/engine.md quotes what is tested', () => {
   expect(quotes.length).toBeGreaterThan(5)
-  expect(quotes.filter((quote) => !example.some((text) => text.includes(quote)))).toEqual([])
+  expect(quotes.filter((quote) => !quoted.some((text) => text.includes(quote)))).toEqual([])
 })
 
 it('the example has at most 250 lines', () => {
@@ -17,7 +18,10 @@ it('the example has at most 250 lines', () => {
 })
 
 const bounds = readFileSync('SECURITY.md', 'utf8')
-const quoted = [...bounds.matchAll(/`([\w/-]+\.ts): ([^`]+)`/g)].map(([, file = '', text = '']) => ({ file, text }))
+const quotedBounds = [...bounds.matchAll(/`([\w/-]+\.ts): ([^`]+)`/g)].map(([, file = '', text = '']) => ({
+  file,
+  text,
+}))
 
 /** Whether the text is there, and no number goes on behind it. */
 function isIn(code: string, text: string): boolean {
@@ -28,8 +32,8 @@ function isIn(code: string, text: string): boolean {
 }
 
 it('SECURITY.md quotes the bounds of the code', () => {
-  expect(quoted.length).toBeGreaterThan(80)
-  expect(quoted.filter(({ file, text }) => !isIn(readFileSync(`src/engine/${file}`, 'utf8'), text))).toEqual([])
+  expect(quotedBounds.length).toBeGreaterThan(80)
+  expect(quotedBounds.filter(({ file, text }) => !isIn(readFileSync(`src/engine/${file}`, 'utf8'), text))).toEqual([])
   expect(['max = 10', 'max = 100', 'max = 100 * 2'].map((text) => isIn('const max = 100 * 2\n', text))).toEqual([
     false,
     false,

@@ -27,9 +27,11 @@ import {
   decodeOffsets,
   decodeParkedStream,
   decodeRow,
-  homeIdOf,
 } from '../../src/engine/read-models/stored-texts.ts'
+import { StreamNames } from '../../src/engine/read-models/stream-names.ts'
 import { PetSchema } from '../../src/store/pet.ts'
+
+const names = new StreamNames(['pets', 'categories'])
 
 const preflight = (names: string) => ({
   method: 'OPTIONS',
@@ -76,7 +78,7 @@ const parsers: Record<string, (text: string) => unknown> = {
   'an event that is shown': shownEvent,
   'what is told of a record': shownEvents,
   'the traceparent of an event': readSpanContext,
-  'the key of a record': homeIdOf,
+  'the key of a record': (text) => [names.documentOf(text), names.kindOf(text)],
   'text for a terminal': inOneLine,
   'a message of Redis': parseProgressMessage,
   'a document of Redis': (text) => decodeDocument({ collection: 'pets', id: 1 }, text),

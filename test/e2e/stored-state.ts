@@ -11,8 +11,6 @@ import { logIdOf } from './topic.ts'
 
 type Environment = ReturnType<typeof brokerEnvironment>
 
-const home = petstore.stream.collection
-
 /** In which the service, whose projections these are, stores the read models of the log of an environment. */
 export async function storedVersion(environment: Environment, version: string = petstore.version): Promise<string> {
   return versionOfLog(version, await logIdOf(environment))
@@ -23,7 +21,7 @@ export async function openStore(environment: Environment, version?: string): Pro
   const { REDIS_URL: url, REDIS_PREFIX: prefix } = environment
   const logger = pino({ level: 'silent' })
   const named = { url, prefix, version: version ?? (await storedVersion(environment)) }
-  const store = await openRedisReadModels({ ...named, home, logger })
+  const store = await openRedisReadModels({ ...named, names: petstore.names, logger })
   whenDone(() => store.close())
   return store
 }

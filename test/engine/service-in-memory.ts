@@ -1,4 +1,4 @@
-import { createCommandHandler } from '../../src/engine/commands/execution.ts'
+import { commandHandlers } from '../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../src/engine/commands/id-allocator.ts'
 import type { Definition } from '../../src/engine/definition/definition.ts'
 import { EventFeed } from '../../src/engine/feed/event-feed.ts'
@@ -37,6 +37,6 @@ export async function openInMemory(definition: Definition, { now, heard, appende
   const appender = new GroupCommit(log, defaultLimits)
   const acknowledged = { follow: () => {} }
   const common = { definition, log, readModel }
-  const commands = createCommandHandler({ ...common, ids, appender, acknowledged, now, timeoutMs: 5000 })
+  const commands = commandHandlers({ ...common, ids, appender, acknowledged, now, timeoutMs: 5000 })
   return { store: projection.store, readModel, ids, appender, commands, feed: new EventFeed(common) }
 }

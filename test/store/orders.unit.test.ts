@@ -1,29 +1,28 @@
-import { describe, expect, it } from 'vitest'
-import { expectError, testServer } from '../engine/http/test-services.ts'
-import { petstore } from './petstore.ts'
+import { expect, it } from 'vitest'
+import { openInMemory } from '../../src/engine/testing/index.ts'
+import { store } from '../../src/store/service.ts'
 
-const server = testServer(petstore)
-const path = '/v1/store/orders'
-const placedAt = '2026-11-20T09:30:00.000Z'
-const add = () => server.services.add({ name: 'Rex', categoryId: 7, status: 'available' })
-const place = (body: string | object = { petId: 1 }) => server.post(path, body)
+const rex = { name: 'Rex', categoryId: 7, status: 'available' }
 
-describe('placing an order', () => {
-  it('answers with the order, its time in UTC, and takes the pet', async () => {
-    add()
-    server.services.time = '2026-11-20T10:30:00+01:00'
-    const { body } = await place()
-    expect(body).toBe(`{"id":2,"petId":1,"status":"placed","placedAt":"${placedAt}","updatedAt":"${placedAt}"}`)
-    expect((await server.get('/v1/pets/1')).json()).toMatchObject({ status: 'pending' })
-    expectError(await place(), 409, 'pet_not_available', 'Pet 1 is pending: order 2 holds it.')
-  })
+it('placing an order answers with it, and takes the pet', async () => {
+  await using shop = await openInMemory(store)
+  await shop.run('createPet', { body: rex })
+  const at = expect.stringMatching(/^\d{4}-.*Z$/)
+  const order = { id: 2, petId: 1, status: 'placed', placedAt: at, updatedAt: at }
+  expect(await shop.run('placeOrder', { body: { petId: 1 } })).toMatchObject({ status: 201, body: order })
+  expect([await shop.find('orders', 2), await shop.find('pets', 1)]).toEqual([
+    order,
+    { id: 1, ...rex, status: 'pending' },
+  ])
+  const refused = { code: 'pet_not_available', message: 'Pet 1 is pending: order 2 holds it.' }
+  expect(await shop.run('placeOrder', { body: { petId: 1 } })).toMatchObject({ status: 409, body: refused })
+})
 
-  it.each(['2', '0', '-1', '9007199254740992', '9007199254740993', '9223372036854775807', '-9223372036854775808'])(
-    'of pet %s, which never was, is 422',
-    async (petId) => {
-      add()
-      expectError(await place(`{"petId":${petId}}`), 422, 'unknown_pet', `There is no pet ${petId}.`)
-      expect(server.services.handled.length).toBe(petId === '2' ? 1 : 0)
-    },
-  )
+it('an order of a pet that never was is 422, whatever its id', async () => {
+  await using shop = await openInMemory(store)
+  await shop.run('createPet', { body: rex })
+  for (const petId of [2, 0, -1, 9007199254740992n, 9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n)]) {
+    const refused = { code: 'unknown_pet', message: `There is no pet ${petId}.` }
+    expect(await shop.run('placeOrder', { body: { petId } })).toMatchObject({ status: 422, body: refused })
+  }
 })

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
-import { type Definition, define, type StreamDefinition } from '../../src/engine/definition/definition.ts'
+import { type Definition, define } from '../../src/engine/definition/definition.ts'
 import type { EventContext } from '../../src/engine/definition/event-codec.ts'
+import type { Kind, StreamDefinition } from '../../src/engine/definition/kinds.ts'
 import type { NewRecord } from '../../src/engine/log/event-log.ts'
 import type { PetEvent } from '../../src/store/events.ts'
 import { petDocument } from '../../src/store/pet.ts'
@@ -8,7 +9,9 @@ import type { PetCommand, PetState } from '../../src/store/pet-stream.ts'
 import { store } from '../../src/store/service.ts'
 
 /** The pet store, as the engine has it. */
-export const petstore = define(store.service) as unknown as Omit<Definition, keyof StreamDefinition> &
+const definition = define(store.service)
+export const petstore = { ...definition, ...definition.kinds[0] } as unknown as Definition &
+  Omit<Kind, keyof StreamDefinition> &
   StreamDefinition<PetState | undefined, PetCommand, PetEvent>
 
 /** The schemas of its events by their types. */

@@ -11,11 +11,11 @@ type BannerConfig = Pick<Config, 'dataDir' | 'apiKeysFile' | 'apiKeys' | 'hasCon
 
 /** What a newcomer sees in embedded mode: where everything is, and commands that work when pasted. */
 export function banner(
-  { service, home }: Definition,
+  { service, kinds: [{ home, stream }] }: Definition,
   { url, issuedKey }: Pick<RunningService, 'url' | 'issuedKey'>,
   { dataDir, apiKeysFile, apiKeys, hasConsole, adminPort }: BannerConfig,
 ): string {
-  const { name, title, commands } = service
+  const { name, title } = service
   const variable = `${name.toUpperCase().replaceAll('-', '_')}_KEY`
   const issueAnother = `$(API_KEYS_FILE=${quoted(resolve(apiKeysFile))} ${ownCommand()} keys issue --name me)`
   const shownBefore = `You were shown your API key when it was issued${apiKeys.length > 0 ? ', or set it in API_KEYS' : ''}.`
@@ -23,7 +23,7 @@ export function banner(
     issuedKey === undefined
       ? [`${shownBefore} This issues another one:`, issueAnother]
       : ['Your API key, shown only once:', issuedKey]
-  const first = commands.find(({ creates, body }) => creates === home.collection && body !== undefined)
+  const first = stream.commands.find(({ creates, body }) => creates === home.collection && body !== undefined)
   const adding =
     first?.body === undefined
       ? ''

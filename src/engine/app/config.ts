@@ -11,9 +11,17 @@ export type Config = ReturnType<typeof readConfig>
 /** Shorter keys can be guessed. */
 const givenKeyLengthMin = 20
 
+/** The topic has all kinds of streams, and its name that of the first. */
+export function topicOf({ service, names }: Definition): string {
+  return `${service.name}.${names.collections[0]}`
+}
+
 /** Throws ConfigError. An empty variable counts as not set. */
-export function readConfig({ service: { name, stream } }: Definition, environment: NodeJS.ProcessEnv) {
-  const variables = readVariables(environment, environmentOf({ topic: `${name}.${stream.collection}`, prefix: name }))
+export function readConfig(definition: Definition, environment: NodeJS.ProcessEnv) {
+  const variables = readVariables(
+    environment,
+    environmentOf({ topic: topicOf(definition), prefix: definition.service.name }),
+  )
   const { ROLE: role, READ_MODEL_SHARDS: shards, KAFKA_PARTITIONS: partitions } = variables
   const brokers = readBrokers(variables)
   if (brokers === undefined && role !== 'all') {

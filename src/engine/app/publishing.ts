@@ -23,7 +23,7 @@ export function startPublishing(
 ): Publishing | undefined {
   const topics = openPublished()
   if (topics.length === 0) return undefined
-  const side = readSide ?? openReadSide(shards, log)
+  const side = readSide ?? openReadSide(shards, log, definition.names)
   const options = { definition, log, readModel: side.readModel, lag: () => lag.lag, logger }
   const publishers = topics.map((published) => {
     const telling = published.publisher === 'events' ? eventTelling : documentTelling(options)

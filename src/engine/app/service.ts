@@ -1,36 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { issueKey } from '../api-keys/api-keys.ts'
-import { readKeys } from '../api-keys/key-file.ts'
-import { type KeyRing, openKeyRing } from '../api-keys/key-ring.ts'
-import { AcknowledgedEvents } from '../commands/acknowledged-events.ts'
-import { createCommandHandler } from '../commands/execution.ts'
-import { IdAllocator } from '../commands/id-allocator.ts'
-import { IdBlocks } from '../commands/id-blocks.ts'
 import type { ConsoleOptions } from '../console/console.ts'
 import type { Definition } from '../definition/definition.ts'
-import { EventFeed } from '../feed/event-feed.ts'
 import { type ApiServices, buildAdminApp, buildApp } from '../http/app.ts'
-import { InFlightLimit, RateLimit } from '../http/guards/key-limits.ts'
-import { RequestTurns } from '../http/guards/request-turns.ts'
 import { drain } from '../http/wire/server.ts'
 import { Traffic } from '../http/wire/traffic.ts'
-import { timeOfDay } from '../lib/clock.ts'
-import { operatingScope } from '../lib/operating/operating-scope.ts'
-import { ownCommand } from '../lib/operating/own-command.ts'
 import { processName } from '../lib/operating/process-name.ts'
 import { Tracing } from '../lib/operating/tracing.ts'
-import type { EventLog } from '../log/event-log.ts'
-import { defaultLimits, GroupCommit } from '../log/group-commit.ts'
 import { startRetention } from '../read-models/retention.ts'
+import { type Api, issueFirstKey, startApi } from './api.ts'
 import type { Config } from './config.ts'
 import { connectionLimits } from './connection-limits.ts'
 import { serviceHealth } from './health.ts'
 import type { LogOutput } from './log-output.ts'
 import { serviceMetrics } from './metrics.ts'
 import { startPublishing } from './publishing.ts'
-import { openReadSide, startProjectors, type TrackedShard, trackShards, watchLag } from './shards.ts'
+import { startProjectors, trackShards, watchLag } from './shards.ts'
 import { openScratch } from './storage/files.ts'
 import { openStorage, type Storage } from './storage/storage.ts'
 import { ConfigError } from './variables.ts'
@@ -60,6 +46,29 @@ export async function startService(
   output: Pick<LogOutput, 'lost' | 'warnings'>,
 ): Promise<RunningService> {
   const storage = await openStorage(definition, config, logger)
+  const { app, admin, api, ...opened } = await openService(definition, config, storage, logger, output)
+  const { host, port, adminPort } = config
+  if (admin !== undefined) await listen(admin, 'ADMIN_PORT', host, adminPort ?? 0)
+  const url = await listen(app, 'PORT', host, port)
+  const issuedKey = api && (await issueFirstKey(definition, config, api.keys, storage.log, logger))
+
+  /** Finishes what is in flight, then closes the parts. */
+  async function close(): Promise<void> {
+    opened.beginClosing()
+    await delay(unreadyMs)
+    await opened.close(() => drain(app.server, idleMs))
+  }
+  return { url, issuedKey, logReplaced: storage.log.replaced, close }
+}
+
+/** A service at work that nobody can connect to yet. It closes `storage` too. */
+export async function openService(
+  definition: Definition,
+  config: Config,
+  storage: Storage,
+  logger: Logger,
+  output: Pick<LogOutput, 'lost' | 'warnings'>,
+) {
   const shards = trackShards(storage, logger)
   const tracing = Tracing.find(definition.service.name, config.brokers?.kafka.topic)
   const projectors =
@@ -87,7 +96,7 @@ export async function startService(
     }),
     draining: () => draining,
   }
-  const { host, port, adminPort, probesInDetail, logsWrites, corsOrigins, publicUrl } = config
+  const { adminPort, probesInDetail, logsWrites, corsOrigins, publicUrl } = config
   const parts = { definition, storage, health, lag, traffic, logger, role: config.role }
   const warnings = () => [...output.warnings, ...storage.stores.flatMap((store) => store.warnings)]
   const standing = () => publishing?.states.flatMap((state) => state.warnings) ?? []
@@ -100,17 +109,18 @@ export async function startService(
     connections: connectionLimits(config),
   })
   const admin = adminPort === undefined ? undefined : await buildAdminApp(operated, logger)
-  if (admin !== undefined) await listen(admin, 'ADMIN_PORT', host, adminPort ?? 0)
-  const url = await listen(app, 'PORT', host, port)
-  const issuedKey = api && (await issueFirstKey(definition, config, api.keys, storage.log, logger))
+  let published: Promise<void> | undefined
 
-  /** Finishes what is in flight, then closes the parts in the order of their dependencies. */
-  async function close(): Promise<void> {
+  /** From now on load balancers are told to send requests elsewhere. */
+  function beginClosing(): void {
     draining = true
-    const published = publishing?.close()
-    await delay(unreadyMs)
+    published = publishing?.close()
+  }
+
+  /** Closes the parts in the order of their dependencies, once `finished` what is in flight. */
+  async function close(finished: () => Promise<void>): Promise<void> {
     api?.events.close() // what is followed has no end of its own
-    await drain(app.server, idleMs)
+    await finished()
     await app.close()
     await admin?.close()
     await console?.close()
@@ -122,7 +132,7 @@ export async function startService(
     await storage.close()
     await tracing?.flush(logger)
   }
-  return { url, issuedKey, logReplaced: storage.log.replaced, close }
+  return { app, admin, api, beginClosing, close }
 }
 
 /** It is loaded only where it is served. */
@@ -154,90 +164,4 @@ async function listen(app: FastifyInstance, variable: string, host: string, port
     }
     throw new ConfigError(`${problems[code ?? ''] ?? message}.`, { cause: error })
   }
-}
-
-type Api = ReturnType<typeof startApi>
-
-function startApi(
-  definition: Definition,
-  config: Config,
-  { log }: Storage,
-  shards: readonly TrackedShard[],
-  logger: Logger,
-  tracing: Tracing | undefined,
-) {
-  const keys = openKeyRing({ path: config.apiKeysFile, given: config.apiKeys, now: timeOfDay, logger })
-  const timeoutMs = config.appendTimeoutMs
-  const appender = new GroupCommit(log, defaultLimits)
-  const readSide = openReadSide(shards, log)
-  const { readModel } = readSide
-  const collections = definition.resources.map(({ collection }) => collection)
-  const blocks = new IdBlocks({ log, readModel, collections, logger })
-  const ids = new IdAllocator(log, blocks)
-  ids.prepare()
-  const acknowledged = new AcknowledgedEvents({ log, readModel, ids, logger })
-  const commands = createCommandHandler({
-    readModel,
-    log,
-    appender,
-    ids,
-    acknowledged,
-    definition,
-    now: timeOfDay,
-    timeoutMs,
-    tracing,
-  })
-  const events = new EventFeed({ definition, log, readModel })
-  const services: ApiServices = {
-    definition,
-    findKey: keys.findOrLook,
-    isKeyValid: keys.isValid,
-    readModel,
-    commands,
-    events,
-    log,
-    tracing,
-    inFlight: new InFlightLimit(config.maxInFlightPerKey),
-    turns: new RequestTurns(),
-    rate: config.rate && new RateLimit(config.rate),
-    topic: config.brokers?.kafka.topic ?? null,
-  }
-  async function close(): Promise<void> {
-    await appender.close()
-    blocks.close()
-    await acknowledged.close()
-    readSide.close()
-    keys.close()
-  }
-  return { services, events, appender, acknowledged, readSide, keys, close }
-}
-
-/** Embedded mode works at once: a start without a file of keys issues one. */
-async function issueFirstKey(
-  { service: { name }, scopes }: Definition,
-  { brokers, apiKeysFile }: Config,
-  keys: KeyRing,
-  log: EventLog,
-  logger: Logger,
-): Promise<string | undefined> {
-  if (keys.size > 0) return undefined
-  if (brokers !== undefined || readKeys(apiKeysFile) !== undefined) {
-    logger.warn(
-      `there is no valid API key in ${apiKeysFile}: issue one with \`${ownCommand()} keys issue --name NAME\``,
-    )
-    return undefined
-  }
-  if ((await log.endOffsets()).some((end) => end > 0)) {
-    logger.warn(
-      `there is no ${apiKeysFile}, but there are events: keys issued before are refused until it is restored from a ` +
-        'backup, and a new key is issued',
-    )
-  }
-  const { key } = issueKey(
-    apiKeysFile,
-    { service: name, name: 'first start', scopes: [...scopes, operatingScope] },
-    timeOfDay(),
-  )
-  keys.follow()
-  return key
 }

@@ -11,6 +11,7 @@ import { IncompleteGenerations } from '../read-models/incomplete.ts'
 import { ProvenReadModel, type ReadModelState } from '../read-models/proven-read-model.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import { type Shard, ShardedReadModel, shardOf, shardsOf } from '../read-models/shards.ts'
+import type { StreamNames } from '../read-models/stream-names.ts'
 import { Tracker } from '../read-models/tracker.ts'
 import type { Storage } from './storage/storage.ts'
 
@@ -114,12 +115,13 @@ type ReadState = Check & { readonly status: ReadStatus }
 export type ReadSide = ReturnType<typeof openReadSide>
 
 /** What requests read from, with any number of shards. */
-export function openReadSide(shards: readonly TrackedShard[], log: EventLog) {
+export function openReadSide(shards: readonly TrackedShard[], log: EventLog, names: StreamNames) {
   const models = shards.map(({ store: { reads, inspection }, log: ownLog, tracker, incomplete }) => {
     return new ProvenReadModel({ reads, inspection, tracker, log: ownLog, incomplete })
   })
   const [only] = models
-  const readModel: ReadModel = only !== undefined && models.length === 1 ? only : new ShardedReadModel(models, log)
+  const readModel: ReadModel =
+    only !== undefined && models.length === 1 ? only : new ShardedReadModel(models, log, names)
   return {
     readModel,
     get state(): ReadState {

@@ -12,7 +12,7 @@ import { withStorage } from './storage.ts'
 
 interface EventsOptions extends Options {
   readonly follow?: boolean
-  /** From the option named by the noun of the service. */
+  /** From the option named by the noun of a kind. */
   readonly stream?: string | undefined
   readonly from?: string
   readonly [noun: string]: unknown
@@ -22,17 +22,26 @@ interface EventsOptions extends Options {
 const lookMs = 200
 
 export function addCommands(program: Command, definition: Definition): void {
-  const { noun } = definition.home
-  program
+  const { kinds } = definition
+  const command = program
     .command('events')
     .description('Show the events in the log, and what became of each')
     .option('--follow', 'show what comes from now on, until interrupted')
-    .option(`--${noun} <id>`, `only the events of one ${noun}`)
+  for (const { home } of kinds) command.option(`--${home.noun} <id>`, `only the events of one ${home.noun}`)
+  command
     .option('--from <partition/offset>', 'begin there, in that partition only')
     .option('--json', 'print JSON, one event a line')
-    .action((options: EventsOptions) =>
-      showEvents(definition, { ...options, stream: options[noun] as string | undefined }),
-    )
+    .action((options: EventsOptions) => showEvents(definition, { ...options, stream: streamIn(kinds, options) }))
+}
+
+/** What an option says that is named by the noun of a kind. Throws ConfigError where two do. */
+function streamIn(kinds: Definition['kinds'], options: EventsOptions): string | undefined {
+  const asked = kinds.filter(({ home }) => options[home.noun] !== undefined)
+  const [kind, other] = asked
+  if (kind === undefined) return undefined
+  if (other !== undefined)
+    throw new ConfigError(`--${kind.home.noun} and --${other.home.noun} cannot be used together.`)
+  return kind.nameOf(String(options[kind.home.noun]))
 }
 
 async function showEvents(definition: Definition, options: EventsOptions): Promise<void> {

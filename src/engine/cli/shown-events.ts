@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { openReadSide, type ReadSide, trackShards } from '../app/shards.ts'
 import type { Storage } from '../app/storage/storage.ts'
 import type { Definition } from '../definition/definition.ts'
-import { discardedName } from '../definition/event-schemas.ts'
+import { discardedName } from '../definition/discarded.ts'
 import { typeOf } from '../definition/event-versions.ts'
 import { eventText } from '../log/record-codec.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
@@ -29,7 +29,7 @@ export async function withSettledEvents<T>(
 ): Promise<T> {
   const { log } = storage
   const shards = trackShards(storage, logger)
-  const readSide = openReadSide(shards, log)
+  const readSide = openReadSide(shards, log, definition.names)
   try {
     await untilReadable(readSide)
     const { readModel } = readSide
@@ -46,7 +46,7 @@ async function untilReadable(readSide: ReadSide): Promise<void> {
 }
 
 /** The rows of a table of events, beginning with the titles. */
-export function eventRows({ service, home }: Definition) {
+export function eventRows({ service, kinds }: Definition) {
   const line = eventColumns()
   const discardType = typeOf(service.name, discardedName, 1)
   const row = (partition: number, settled: SettledRecord): string => {
@@ -56,7 +56,17 @@ export function eventRows({ service, home }: Definition) {
     const what = [type, ...namesIn(settled)].join(' ')
     return line([`${partition}/${record.offset}`, time, what, streamOf(settled), String(version ?? ''), outcome])
   }
-  return { titles: line(['EVENT', 'TIME', 'TYPE', home.noun.toUpperCase(), 'VERSION', 'OUTCOME']), row }
+  return {
+    titles: line([
+      'EVENT',
+      'TIME',
+      'TYPE',
+      kinds.length > 1 ? 'STREAM' : kinds[0].home.noun.toUpperCase(),
+      'VERSION',
+      'OUTCOME',
+    ]),
+    row,
+  }
 }
 
 /** Which events a record has, where they are several. */

@@ -1,5 +1,5 @@
-import type { NamedResource } from '../definition/definition.ts'
 import { valuesOf } from '../definition/filter-values.ts'
+import type { NamedResource } from '../definition/kinds.ts'
 import { indexOf } from '../definition/shown-documents.ts'
 import { listed } from '../definition/words.ts'
 import { setName } from '../read-models/document.ts'

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import type { Definition } from '../definition/definition.ts'
+import { kindOf } from '../definition/kinds.ts'
+import { listed } from '../definition/words.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { FoundStream } from '../read-models/read-model.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
@@ -11,9 +13,15 @@ import { withStorage } from './storage.ts'
 export function addCommands(program: Command, definition: Definition): void {
   program
     .command('streams <id>')
-    .description(`Show the stream of one ${definition.home.noun}: its state, and its events with what became of each`)
+    .description(`Show the stream of ${which(definition)}: its state, and its events with what became of each`)
     .option('--json', 'print JSON')
-    .action((id: StreamId, options: Options) => showStream(definition, id, options))
+    .action((name: StreamId, options: Options) => showStream(definition, name, options))
+}
+
+/** One of each kind, and how it is named. */
+function which({ kinds }: Definition): string {
+  const each = kinds.map(({ home, nameOf }, i) => `one ${home.noun}${i === 0 ? '' : ` by ${nameOf('<id>')}`}`)
+  return listed(each, 'or')
 }
 
 async function showStream(definition: Definition, stream: StreamId, { json = false }: Options): Promise<void> {
@@ -55,8 +63,8 @@ async function* eventsOf(
   }
 }
 
-function stateText({ home }: Definition, stream: StreamId, { row, parked }: FoundStream): string {
-  const name = `${home.noun} ${inOneLine(stream)}`
+function stateText(definition: Definition, stream: StreamId, { row, parked }: FoundStream): string {
+  const name = `${kindOf(definition, stream).home.noun} ${inOneLine(stream)}`
   const state =
     row === undefined ? 'nothing took effect yet' : `version ${row.version}${row.isRemoved ? ', removed' : ''}`
   if (parked === undefined) return `${name}: ${state}`

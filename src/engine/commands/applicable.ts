@@ -1,3 +1,4 @@
+import { kindOf } from '../definition/kinds.ts'
 import { type AnyEvent, documentMax, stateBounds } from '../door/stream.ts'
 import { IdTakenError, ServiceError } from '../lib/errors/errors.ts'
 import type { NewRecord } from '../log/event-log.ts'
@@ -12,14 +13,14 @@ import { StateTooLargeError, type StreamState } from '../rule/stream-state.ts'
  * stream (decision 0060). Throws ServiceError event_too_large, event_not_applicable or stream_full, and IdTakenError where
  * the id that was drawn is in the way: then the record must not be appended.
  */
-export function applyFirst<State, Event extends AnyEvent>(
-  rules: Rules<State, Event>,
+export function applyFirst(
+  rules: Rules,
   { partition, id }: { readonly partition: number; readonly id: number },
-  stream: StreamState<State, Event>,
+  stream: StreamState<unknown, AnyEvent>,
   { key, value }: NewRecord,
 ): void {
   const lengthBefore = stream.stateLength
-  const { stateMax = stateBounds.usual } = rules.definition.stream
+  const { stateMax = stateBounds.usual } = kindOf(rules.definition, key).stream
   const record = { offset: 0, key: Buffer.from(key), value: Buffer.from(value) }
   if (record.value.length > recordValueMax) throw eventTooLarge(record.value.length)
   try {

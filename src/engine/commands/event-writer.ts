@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { StreamDefinition } from '../definition/definition.ts'
+import type { StreamDefinition, StreamKinds } from '../definition/kinds.ts'
 import type { AnyEvent } from '../door/stream.ts'
 import { endWith, readSpanContext, type Tracing, traceparentOf } from '../lib/operating/tracing.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -13,7 +13,9 @@ import type { IdAllocator } from './id-allocator.ts'
 import { eventIdOf, type Idempotency } from './idempotency.ts'
 
 export interface EventWriterOptions<State, Event extends AnyEvent> {
-  readonly definition: StreamDefinition<State, unknown, Event>
+  readonly definition: StreamKinds
+  /** That of the streams that are written. */
+  readonly kind: StreamDefinition<State, unknown, Event>
   readonly log: Pick<EventLog, 'partitionFor'>
   readonly appender: Pick<GroupCommit, 'gathering' | 'append'>
   readonly ids: IdAllocator
@@ -70,11 +72,12 @@ export class EventWriter<State, Event extends AnyEvent> {
     const { stream, drawsId } = request
     if (stream !== 'new') {
       const partition = log.partitionFor(stream)
-      return drawsId ? { stream, ...(await this.#draw(() => partition, deadline)) } : { stream, partition, id: 0 }
+      return drawsId ? { stream, ...(await this.#draw('', () => partition, deadline)) } : { stream, partition, id: 0 }
     }
     const key = this.keyOf(request)
-    const drawn = await this.#draw(() => key?.partition ?? appender.gathering, deadline)
-    return { stream: String(drawn.id), ...drawn }
+    const prefix = this.#prefix
+    const drawn = await this.#draw(prefix, () => key?.partition ?? appender.gathering, deadline)
+    return { stream: `${prefix}${drawn.id}`, ...drawn }
   }
 
   /**
@@ -88,7 +91,7 @@ export class EventWriter<State, Event extends AnyEvent> {
     before: StreamState<State, Event>,
     deadline: number,
   ): Promise<Written<Event>> {
-    const { definition, tracing } = this.#options
+    const { kind, tracing } = this.#options
     const { events, version, time } = recorded
     const { stream: about, idempotency } = request
     const { partition, stream } = target
@@ -100,7 +103,7 @@ export class EventWriter<State, Event extends AnyEvent> {
       attributes: { 'messaging.message.id': eventId },
     })
     const traceparent = span === undefined ? request.traceparent : traceparentOf(span)
-    const record = definition.events.encode(events, { stream, eventId, version, time, traceparent, idempotency })
+    const record = kind.events.encode(events, { stream, eventId, version, time, traceparent, idempotency })
     const appended = this.#append(target, before, record, deadline)
     const position = await (span === undefined ? appended : endWith(span, appended))
     return { ...target, ...recorded, eventId, key: this.keyOf(request), position }
@@ -121,10 +124,16 @@ export class EventWriter<State, Event extends AnyEvent> {
     return await this.#options.appender.append(target.partition, record, deadline)
   }
 
-  async #draw(choosePartition: () => number, deadline: number): Promise<Omit<Target, 'stream'>> {
+  /** What stands before the id in the name of a new stream. */
+  get #prefix(): string {
+    const { definition, kind } = this.#options
+    return definition.names.prefixOf(kind.stream.collection)
+  }
+
+  async #draw(prefix: string, choosePartition: () => number, deadline: number): Promise<Omit<Target, 'stream'>> {
     for (;;) {
       const partition = choosePartition() // chosen again after a wait: the batch may have been sent meanwhile
-      const id = this.#options.ids.draw(partition)
+      const id = this.#options.ids.draw(partition, prefix)
       if (id !== undefined) return { partition, id }
       await withTimeout(deadline - performance.now(), this.#options.ids.refill(), notSentInTime)
     }

@@ -1,4 +1,4 @@
-import type { StreamDefinition } from '../definition/definition.ts'
+import type { StreamDefinition } from '../definition/kinds.ts'
 import { Rejected } from '../door/rejected.ts'
 import type { AnyEvent } from '../door/stream.ts'
 import { eventTime } from '../lib/clock.ts'
@@ -27,7 +27,7 @@ import { Turns } from './turns.ts'
 
 export interface CommandHandlerOptions<State, Command, Event extends AnyEvent>
   extends EventWriterOptions<State, Event> {
-  readonly definition: StreamDefinition<State, Command, Event>
+  readonly kind: StreamDefinition<State, Command, Event>
   readonly log: Pick<EventLog, 'partitionFor' | 'endOffsets'>
   readonly readModel: Pick<ReadModel, 'load' | 'whenApplied' | 'generationOf' | 'reportDamage'>
   readonly acknowledged: Pick<AcknowledgedEvents, 'follow'>
@@ -36,10 +36,13 @@ export interface CommandHandlerOptions<State, Command, Event extends AnyEvent>
   readonly timeoutMs: number
 }
 
+type HandlersOptions = Omit<CommandHandlerOptions<unknown, unknown, AnyEvent>, 'kind'>
+export type CommandHandlers = (kind: StreamDefinition) => CommandHandler<unknown, unknown>
+
 export function createCommandHandler<State, Command, Event extends AnyEvent>(
   options: CommandHandlerOptions<State, Command, Event>,
 ): CommandHandler<State, Command> {
-  const { readModel, timeoutMs } = options
+  const { readModel, timeoutMs, definition } = options
   const common = { ...options, writer: new EventWriter(options), pending: new PendingAppends<Event>() }
   const turns = new Turns()
   return {
@@ -48,7 +51,9 @@ export function createCommandHandler<State, Command, Event extends AnyEvent>(
       const deadline = performance.now() + timeoutMs
       const waiter = () => ({ owner, waitMs: deadline - performance.now(), late: conflict })
       if (typeof about === 'object') {
-        const loaded = await load(readModel, queryOf(about, options.definition.stream.collection), given, timeoutMs)
+        // A stream's own document leads to it also when it is removed.
+        const query = { document: about, stream: definition.names.streamOf(about) }
+        const loaded = await load(readModel, query, given, timeoutMs)
         const stream = loaded.document?.stream ?? loaded.row?.stream
         if (stream === undefined) return { outcome: 'not_found', reached: loaded.reached }
         const request = { ...given, stream }
@@ -66,11 +71,6 @@ export function createCommandHandler<State, Command, Event extends AnyEvent>(
   }
 }
 
-/** A document of the stream's own leads to its stream also when it is removed. */
-function queryOf(document: DocumentId, home: string): StreamQuery {
-  return document.collection === home ? { document, stream: String(document.id) } : { document }
-}
-
 async function load(
   readModel: Pick<ReadModel, 'load'>,
   query: StreamQuery,
@@ -80,6 +80,16 @@ async function load(
   if (atLeast === undefined) return await readModel.load(query, undefined, owner)
   const wait = { ...atLeast.wait, timeoutMs: Math.min(atLeast.wait.timeoutMs, leftMs) }
   return await readModel.load(query, { ...atLeast, wait }, owner)
+}
+
+/** A handler for each kind of stream. */
+export function commandHandlers({ definition, ...parts }: HandlersOptions): CommandHandlers {
+  const handlers = new Map(definition.kinds.map((kind) => [kind, createCommandHandler({ ...parts, definition, kind })]))
+  return (kind) => {
+    const handler = handlers.get(kind)
+    if (handler === undefined) throw new RangeError(`no kind of stream: ${kind.stream.collection}`)
+    return handler
+  }
 }
 
 interface ExecutionOptions<State, Command, Event extends AnyEvent>
@@ -154,7 +164,8 @@ class Execution<State, Command, Event extends AnyEvent> {
   /** Throws DamagedError. */
   #stateOf({ stream, partition }: Target, { row }: FoundStream): StreamState<State, Event> {
     try {
-      return new StreamState<State, Event>(this.#options.definition, stream, row)
+      const { definition, kind } = this.#options
+      return new StreamState<State, Event>(kind, stream, definition.names.documentOf(stream), row)
     } catch (error) {
       if (error instanceof DamagedError) this.#options.readModel.reportDamage(partition, error)
       throw error
@@ -241,8 +252,8 @@ class Execution<State, Command, Event extends AnyEvent> {
     state: State,
     { document }: FoundStream,
   ): readonly Event[] | 'unchanged' | 'not_found' {
-    const { definition, command, given, document: about } = this.#options
-    const decision = definition.stream.decide(command({ id, time }), state)
+    const { kind, command, given, document: about } = this.#options
+    const decision = kind.stream.decide(command({ id, time }), state)
     if (decision === 'unchanged' || (isList(decision) && decision.length === 0)) return 'unchanged'
     if (about !== undefined && document === undefined) return 'not_found' // it is removed
     given.precondition?.(document?.json ?? '')
@@ -280,7 +291,7 @@ class Execution<State, Command, Event extends AnyEvent> {
     if (outcome === 'late') this.#options.acknowledged.follow(written)
     const { id, version, position } = written
     // What is stored, if it still has this version. If the log has lost its end, the state before no longer exists.
-    const state = row?.version === version ? this.#options.definition.codec.read(row) : applied
+    const state = row?.version === version ? this.#options.kind.codec.read(row) : applied
     return { outcome: 'applied', id, state, version, position, isReadable: outcome === 'applied' }
   }
 }

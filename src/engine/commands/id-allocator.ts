@@ -11,7 +11,8 @@ export const leftoversMax = 1000
 export class IdAllocator {
   readonly #log: Pick<EventLog, 'partitions' | 'partitionFor'>
   readonly #blocks: Pick<IdBlocks, 'reserve'>
-  readonly #drawable: number[][]
+  /** Ids by what stands before them in the record key, and by partition. */
+  readonly #drawable = new Map<string, number[][]>()
   #next = 0
   #end = 0
   #nextBlock: Reservation | undefined
@@ -19,14 +20,21 @@ export class IdAllocator {
   constructor(log: Pick<EventLog, 'partitions' | 'partitionFor'>, blocks: Pick<IdBlocks, 'reserve'>) {
     this.#log = log
     this.#blocks = blocks
-    this.#drawable = Array.from({ length: log.partitions }, () => [])
   }
 
-  /** An id for the partition; undefined if this needs another block: await `refill`, then draw again. */
-  draw(partition: number): number | undefined {
-    const drawable = this.#drawable[partition]
-    if (drawable === undefined) throw new RangeError(`partition ${partition} of ${this.#drawable.length}`)
-    while (drawable.length === 0 && this.#next < this.#end) this.#sortIntoPartition(this.#next++)
+  /**
+   * An id that lies in the partition with `prefix` before it; undefined if this needs another block: await `refill`, then
+   * draw again.
+   */
+  draw(partition: number, prefix = ''): number | undefined {
+    const all = this.#drawableWith(prefix)
+    const drawable = all[partition]
+    if (drawable === undefined) throw new RangeError(`partition ${partition} of ${all.length}`)
+    while (drawable.length === 0 && this.#next < this.#end) {
+      const id = this.#next++
+      const others = all[this.#log.partitionFor(`${prefix}${id}`)]
+      if (others !== undefined && others.length < leftoversMax) others.push(id)
+    }
     this.prepare()
     return drawable.shift()
   }
@@ -50,7 +58,7 @@ export class IdAllocator {
   /** Another process drew this id, so it may draw others of the block too: no more ids are drawn from it here. */
   abandonBlockOf(id: number): void {
     const block = blockOf(id)
-    for (const drawable of this.#drawable) {
+    for (const drawable of [...this.#drawable.values()].flat()) {
       const others = drawable.filter((each) => blockOf(each) !== block)
       drawable.splice(0, drawable.length, ...others)
     }
@@ -68,9 +76,10 @@ export class IdAllocator {
     return reserved
   }
 
-  #sortIntoPartition(id: number): void {
-    const drawable = this.#drawable[this.#log.partitionFor(String(id))]
-    if (drawable !== undefined && drawable.length < leftoversMax) drawable.push(id)
+  #drawableWith(prefix: string): number[][] {
+    const drawable = this.#drawable.get(prefix) ?? Array.from({ length: this.#log.partitions }, (): number[] => [])
+    this.#drawable.set(prefix, drawable)
+    return drawable
   }
 }
 

@@ -26,7 +26,8 @@ export interface Answers {
 export interface Status {
   readonly service: {
     readonly title: string
-    readonly noun: string
+    /** The kinds of streams: the word for one, and what stands before its id in the name. */
+    readonly kinds: readonly { readonly noun: string; readonly prefix: string }[]
     /** Those of events. */
     readonly types: readonly string[]
   }

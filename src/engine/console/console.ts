@@ -75,10 +75,14 @@ export function openConsole(options: ConsoleOptions) {
   }
 
   function described(): Status {
-    const { service, home, schemas } = definition
+    const { service, kinds, schemas } = definition
     const types = shownSchemas(schemas).map(({ type }) => type)
     return {
-      service: { title: service.title, noun: home.noun, types },
+      service: {
+        title: service.title,
+        kinds: kinds.map(({ home, nameOf }) => ({ noun: home.noun, prefix: nameOf('') })),
+        types,
+      },
       process: { name: options.processName, role: options.role, release, startedAt },
       problems: situation.problems,
       lag: lag.lag,

@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import type { Definition } from '../definition/definition.ts'
+import { listed } from '../definition/words.ts'
 import { notFoundCode } from '../door/errors.ts'
 import type { ApiServices } from '../http/app.ts'
 import { holderOf, isStillValid, mayOperate, requireApiKey, requireScope } from '../http/guards/auth.ts'
@@ -16,6 +18,7 @@ import { exactJson } from '../lib/values/exact-json.ts'
 import { type Int64, Int64Schema } from '../lib/values/int64.ts'
 import type { Position } from '../log/event-log.ts'
 import { runbookOf, sectionOf } from '../operations/runbook.ts'
+import type { StreamId } from '../read-models/stored-texts.ts'
 import type { Answers } from './answers.ts'
 import type { Console } from './console.ts'
 import { tellEvent } from './one-event.ts'
@@ -37,6 +40,7 @@ const Discard = Type.Object(
   { reason: Type.String({ minLength: 1, maxLength: 200, description: 'Why it is left out' }) },
   { title: 'Discard', additionalProperties: false },
 )
+const StreamName = Type.String({ maxLength: 128, description: 'The name of a stream' })
 const JobKind = Type.Object({ kind: Type.Enum(['rebuild', 'verify']) })
 
 /** The console: its page, and what that asks for. Whoever asks needs an API key of scope `read`, and `operate` to act. */
@@ -93,17 +97,20 @@ function addRunbook(app: FastifyInstance, { definition }: ApiServices): void {
 
 function addEvents(app: FastifyInstance, api: ApiServices, console: Console): void {
   const { definition } = api
-  const { idName } = definition.home
   app.get<{ Params: Position; Reply: Answers['events/'] }>('/events/:partition/:offset', placeOptions, ({ params }) =>
     tellEvent({ ...api, ...console }, params),
   )
-  app.get<{ Params: { id: Int64 } }>(
-    '/streams/:id',
-    { ...options, schema: { ...options.schema, params: Type.Object({ id: Int64Schema({ description: idName }) }) } },
+  app.get<{ Params: { name: string } }>(
+    '/streams/:name',
+    { ...options, schema: { ...options.schema, params: Type.Object({ name: StreamName }) } },
     async (request, reply) => {
       const reader = { owner: holderOf(request).owner, isGone: () => reply.raw.destroyed }
       reply.type(jsonType)
-      const story: Answers['streams/'] = await tellStory({ ...api, ...console }, String(request.params.id), reader)
+      const story: Answers['streams/'] = await tellStory(
+        { ...api, ...console },
+        streamNamed(definition, request.params.name),
+        reader,
+      )
       return exactJson(story)
     },
   )
@@ -129,8 +136,8 @@ function addEvents(app: FastifyInstance, api: ApiServices, console: Console): vo
 
 /** The events of now, and those before them. */
 function addLatest(app: FastifyInstance, { definition, log, rate, findKey }: ApiServices, console: Console): void {
-  const stream = Type.Optional(Int64Schema({ description: definition.home.idName }))
-  const Filter = Type.Object({ type: Type.Optional(Type.String()), stream }, { additionalProperties: false })
+  const filters = { type: Type.Optional(Type.String()), stream: Type.Optional(StreamName) }
+  const Filter = Type.Object(filters, { additionalProperties: false })
   const Before = Type.Object({ ...Filter.properties, before: Type.String() }, { additionalProperties: false })
   app.get<{ Querystring: Filter }>(
     '/tail',
@@ -138,7 +145,7 @@ function addLatest(app: FastifyInstance, { definition, log, rate, findKey }: Api
     async (request, reply) => {
       const left = new AbortController()
       reply.raw.once('close', () => left.abort())
-      const steps = await console.follow(filterOf(request.query), accountOf(reply, rate), left.signal)
+      const steps = await console.follow(filterOf(definition, request.query), accountOf(reply, rate), left.signal)
       const isKeyValid = () => isStillValid(request, findKey)
       const tail = sampledTail(steps, isKeyValid, (positions) => writeToken(log, positions))
       reply.type('text/event-stream').headers({ 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' })
@@ -149,9 +156,10 @@ function addLatest(app: FastifyInstance, { definition, log, rate, findKey }: Api
     '/events',
     { ...options, schema: { hide: true, querystring: Before } },
     async ({ query }, reply) => {
+      const filter = filterOf(definition, query)
       const upTo = readTokens(log, query.before, 'query: before')
       const reader = { ...accountOf(reply, rate), isGone: () => reply.raw.destroyed }
-      const found = await console.earlier({ upTo, ...filterOf(query) }, reader)
+      const found = await console.earlier({ upTo, ...filter }, reader)
       const before = found.upTo.length === 0 ? null : `"${writeToken(log, found.upTo)}"`
       reply.type(jsonType)
       return `{"before":${before},"events":[${found.events.map(({ json }) => json)}]}`
@@ -161,11 +169,18 @@ function addLatest(app: FastifyInstance, { definition, log, rate, findKey }: Api
 
 interface Filter {
   readonly type?: string
-  readonly stream?: Int64
+  readonly stream?: string
 }
 
-function filterOf({ type, stream }: Filter) {
-  return { type, stream: stream === undefined ? undefined : String(stream) }
+function filterOf(definition: Definition, { type, stream }: Filter) {
+  return { type, stream: stream === undefined ? undefined : streamNamed(definition, stream) }
+}
+
+/** Throws ServiceError invalid_request of what is no name that a document shows. */
+function streamNamed({ names, kinds }: Definition, name: string): StreamId {
+  if (names.documentOf(name) !== undefined) return name
+  const forms = kinds.map(({ nameOf }) => nameOf('<id>'))
+  throw new ServiceError('invalid_request', `a stream is named ${listed(forms, 'or')}`)
 }
 
 function addActions(app: FastifyInstance, console: Console): void {

@@ -1,4 +1,5 @@
 import type { Definition } from '../definition/definition.ts'
+import { kindOf } from '../definition/kinds.ts'
 import { documentsOf } from '../definition/shown-documents.ts'
 import type { EventFeed } from '../feed/event-feed.ts'
 import type { HistoryPlace } from '../feed/histories.ts'
@@ -49,7 +50,8 @@ export async function tellStory(sources: StorySources, stream: StreamId, reader:
 
 /** Takes one event after the other, as the projector reads them. */
 function folding({ definition, log }: StorySources, stream: StreamId): (event: string) => Folded {
-  const { initial, evolve } = definition.stream
+  const kind = kindOf(definition, stream)
+  const { initial, evolve } = kind.stream
   const partition = log.partitionFor(stream)
   const key = Buffer.from(stream)
   let state = initial
@@ -59,6 +61,6 @@ function folding({ definition, log }: StorySources, stream: StreamId): (event: s
       throw new Error('an event that took effect cannot be read')
     const { decoded, version = 1, time } = event
     for (const each of decoded.events) state = evolve(state, { event: each, version, time })
-    return { version, event: json, documents: documentsOf(definition, state) }
+    return { version, event: json, documents: documentsOf(kind, state) }
   }
 }

@@ -41,7 +41,7 @@ interface Message {
     | { readonly $ref: string }
     | { readonly $ref?: never; readonly type: 'null'; readonly description: string }
   /** What the record key is. */
-  readonly key: string
+  readonly key: { readonly description: string; readonly pattern: string }
   readonly examples: ReturnType<typeof eventExamples>
 }
 
@@ -57,7 +57,7 @@ export function messagePart(message: Message) {
       properties: { 'content-type': { type: 'string', const: contentType }, ...headers },
     },
     payload,
-    bindings: { kafka: { key: { type: 'string', pattern: '^[1-9][0-9]*$', description: key }, bindingVersion } },
+    bindings: { kafka: { key: { type: 'string', ...key }, bindingVersion } },
     examples,
   }
 }

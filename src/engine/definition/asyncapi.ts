@@ -5,7 +5,15 @@ import { documentChannels } from './asyncapi-documents.ts'
 import { channelPart, messagePart, sendPart, type Texts } from './asyncapi-parts.ts'
 import type { Definition } from './definition.ts'
 import { eventExamples } from './event-examples.ts'
-import { type EventSchema, namedEvents, shownSchemas, withoutRules } from './event-schemas.ts'
+import {
+  type EventSchema,
+  namedEvents,
+  shownSchemas,
+  subjectPattern,
+  subjectsOf,
+  withoutRules,
+} from './event-schemas.ts'
+import type { Kind } from './kinds.ts'
 import { ruleForConsumers } from './rule-for-consumers.ts'
 import { capitalised, listed, withArticle } from './words.ts'
 
@@ -46,10 +54,25 @@ function messagesOf(definition: Definition): Readonly<Record<'published' | 'jour
   return { published, journal }
 }
 
+/** Those that have the type: the engine's own may be in a stream of any. */
+function kindsWith({ kinds }: Definition, type: string): Definition['kinds'] {
+  const own = kinds.find(({ events }) => events.versions.some((version) => version.type === type))
+  return own === undefined ? kinds : [own]
+}
+
+const keyOf = (kinds: readonly Kind[]) => ({
+  pattern: subjectPattern(kinds),
+  description: `${capitalised(subjectsOf(kinds))}, equal to \`subject\``,
+})
+
 /** The AsyncAPI document of the topics. `topic` is the journal, null where there is no Kafka. */
 export function asyncApiDocument(definition: Definition, topic: string | null) {
-  const { service, home, schemas } = definition
-  const { collection } = service.stream
+  const { service, kinds, schemas } = definition
+  const nouns = kinds.map(({ home }) => home.noun)
+  const collections = listed(
+    kinds.map(({ stream }) => stream.collection),
+    'and',
+  )
   const { published, journal } = messagesOf(definition)
   const all = [...new Map([...published, ...journal].map((each) => [each.id, each])).values()]
   const notShown = all.filter((each) => !published.includes(each))
@@ -62,7 +85,7 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
     ...Object.fromEntries(notShown.map(({ name, schema }) => [name, schema])),
   }
   const withReferences = referringTo(named)
-  const one = withArticle(home.noun)
+  const one = listed(nouns.map(withArticle), 'or')
   const changed = listed(
     Object.values(service.resources).map(({ noun }) => withArticle(noun)),
     'or',
@@ -75,7 +98,7 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
       headers: {},
       required: [],
       payload: { $ref: `#/components/schemas/${name}` },
-      key: `The ${home.noun} id in decimal, equal to \`subject\``,
+      key: keyOf(kindsWith(definition, type)),
       examples,
     })
 
@@ -94,11 +117,11 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
     'or',
   )
   const order =
-    `The record key is the ${home.noun} id in decimal. Kafka’s default partitioner (murmur2) chooses the partition by it, so ` +
+    `The record key is ${subjectsOf(kinds)}. Kafka’s default partitioner (murmur2) chooses the partition by it, so ` +
     `all events of ${one} have one order.`
   const channels: Channels = {
     published: channel(topic === null ? null : `${topic}.published`, published, {
-      title: `${capitalised(collection)}: what took effect`,
+      title: `${capitalised(collections)}: what took effect`,
       description:
         `Each event of ${one} that took effect, once, in order, for the isolation level \`read_committed\`. Kept for ever unless the ` +
         `operator says otherwise. ${order} That order is (\`streamversion\`, \`streamindex\`; 0 where it is absent). To have ` +
@@ -107,9 +130,9 @@ export function asyncApiDocument(definition: Definition, topic: string | null) {
     }),
     ...Object.fromEntries(documents.map(({ name, channel }) => [name, channel])),
     journal: channel(topic, journal, {
-      title: `${capitalised(collection)}: the journal`,
+      title: `${capitalised(collections)}: the journal`,
       description:
-        `What was appended for all ${collection}, kept for ever, with what came second or was sent twice. ${order} A producer on ` +
+        `What was appended for all ${collections}, kept for ever, with what came second or was sent twice. ${order} A producer on ` +
         'librdkafka needs partitioner=murmur2, since its own default is another one. ' +
         'The address is null where the service runs without Kafka. Whoever reads it follows this rule:\n\n' +
         ruleForConsumers(definition),

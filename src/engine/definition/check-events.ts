@@ -2,10 +2,11 @@ import type { AnyEvent, EventType } from '../door/stream.ts'
 import { messageOf } from '../lib/errors/errors.ts'
 import { parseExactJson } from '../lib/values/exact-json.ts'
 import { compileCheck } from '../lib/values/validation.ts'
-import type { Definition, NamedResource } from './definition.ts'
-import { discardedName } from './event-schemas.ts'
+import type { Definition } from './definition.ts'
+import { discardedName } from './discarded.ts'
 import { type EventVersion, typeOf, type Writing, writingsOf } from './event-versions.ts'
 import { valuesOf } from './filter-values.ts'
+import type { Kind, NamedResource } from './kinds.ts'
 import { severalName } from './several.ts'
 import { documentsOf } from './shown-documents.ts'
 import { comesBack } from './state-codec.ts'
@@ -14,15 +15,19 @@ type Problems = Generator<string>
 
 /** What is wrong with the events, and with what their examples lead to. */
 export function* eventsIn(definition: Definition): Problems {
-  const types = Object.entries<EventType<AnyEvent>>(definition.stream.events)
-  for (const [name, type] of types) yield* eventTypeIn(name, type)
+  for (const kind of definition.kinds) yield* eventsOf(definition, kind)
+}
+
+function* eventsOf(definition: Definition, kind: Kind): Problems {
+  const { stream, events } = kind
+  for (const [name, type] of Object.entries<EventType<AnyEvent>>(stream.events)) yield* eventTypeIn(name, type)
   const read: ReadExample[] = []
-  for (const version of definition.events.versions) yield* versionIn(definition, version, read)
-  const states = new Map<number, unknown>([[0, definition.stream.initial]])
+  for (const version of events.versions) yield* versionIn(definition, kind, version, read)
+  const states = new Map<number, unknown>([[0, stream.initial]])
   for (const example of read.toSorted((a, b) => a.version - b.version)) {
     const { place, version } = example
     if (!states.has(version - 1)) yield `${place}: no example has version ${version - 1}`
-    else yield* stateIn(definition, example, states)
+    else yield* stateIn(definition, kind, example, states)
   }
 }
 
@@ -52,19 +57,20 @@ interface ReadExample {
 }
 
 /** Adds to `read` what its examples say. */
-function* versionIn(definition: Definition, version: EventVersion, read: ReadExample[]): Problems {
+function* versionIn({ service }: Definition, kind: Kind, version: EventVersion, read: ReadExample[]): Problems {
   const place = `events.${version.event}.examples`
   if (version.examples.length === 0) yield `${place}: there is none of version ${version.version}`
   for (const example of version.examples) {
     const at = `${place}: ${example.name}`
-    const event = yield* recordIn(definition, at, version, example.json)
+    const event = yield* recordIn(service.name, kind, at, version, example.json)
     if (event !== undefined) read.push({ place: at, version: example.version, event })
   }
 }
 
 /** Whether the event comes back from each version that says all of it. Returns what is read. */
 function* recordIn(
-  { service, events, stream }: Definition,
+  service: string,
+  { events, stream }: Kind,
   place: string,
   { type, event: name, version }: EventVersion,
   json: string,
@@ -79,7 +85,7 @@ function* recordIn(
     const known = stream.events[name] as EventType<AnyEvent>
     const writings = writingsOf(known, event)
     const isRead = (each: Writing) => {
-      const again = events.decode({ type: typeOf(service.name, name, each.version), data: parseExactJson(each.json) })
+      const again = events.decode({ type: typeOf(service, name, each.version), data: parseExactJson(each.json) })
       const [found] = again.outcome === 'events' ? again.events : []
       return found !== undefined && writingsOf(known, found)[0]?.json === writings[0]?.json
     }
@@ -97,18 +103,21 @@ const exampleTime = '2026-11-22T12:00:00.000Z'
 
 /** Whether the state after the event can be stored and shown. The first example of a version is what the next ones follow. */
 function* stateIn(
-  definition: Definition,
+  { resources, names }: Definition,
+  kind: Kind,
   { place, event, version }: ReadExample,
   states: Map<number, unknown>,
 ): Problems {
-  const { stream, codec, resources } = definition
+  const { stream, codec } = kind
   try {
     const state = stream.evolve(states.get(version - 1), { event, version, time: exampleTime })
     if (!states.has(version)) states.set(version, state)
     if (!comesBack(codec, state)) yield `${place}: the state after it is another one when it is read`
-    for (const { collection, json, indexes } of documentsOf(definition, state)) {
+    for (const { collection, json, indexes } of documentsOf(kind, state)) {
       const resource = resources.find((each) => each.collection === collection)
       if (resource === undefined) yield `${place}: it shows a document of ${collection}, which is no resource`
+      else if (collection !== stream.collection && names.isOwn(collection))
+        yield `${place}: it shows a document of ${collection}, which only a stream of that kind shows`
       else yield* documentIn(resource, place, json, indexes)
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
-import type { CommandRoute, Texts } from '../door/service.ts'
-import { stateBounds } from '../door/stream.ts'
+import type { Texts } from '../door/command.ts'
+import { type AnyStream, stateBounds } from '../door/stream.ts'
 import { messageOf } from '../lib/errors/errors.ts'
 import { commandNames } from '../lib/operating/command-names.ts'
 import { operatingScope } from '../lib/operating/operating-scope.ts'
@@ -9,8 +9,9 @@ import { compileCheck } from '../lib/values/validation.ts'
 import { isTextSet } from '../read-models/document.ts'
 import { exampleOf } from './body-example.ts'
 import { eventsIn } from './check-events.ts'
-import { type Definition, DefinitionError, type NamedResource } from './definition.ts'
+import { type Definition, DefinitionError, type NamedCommand } from './definition.ts'
 import { valuesOf } from './filter-values.ts'
+import type { NamedResource } from './kinds.ts'
 
 type Problems = Generator<string>
 
@@ -20,30 +21,46 @@ export function checkDefinition(definition: Definition): void {
     ...namesIn(definition),
     ...resourcesIn(definition),
     ...eventsIn(definition),
-    ...(definition.service.commands.length === 0 ? ['commands: there is none'] : []),
-    ...definition.service.commands.flatMap((route) => [...commandIn(definition, route)]),
+    ...definition.commands.flatMap((route) => [...commandIn(definition, route)]),
     ...repeated('operationId', operationsIn(definition), ({ operationId }) => operationId),
   ]
   if (problems.length > 0) throw new DefinitionError(problems.join('\n'))
 }
 
-function* namesIn({ service: { name, stream, errors, cli = [] } }: Definition): Problems {
+function* namesIn({ service: { name, streams, errors, cli = [] } }: Definition): Problems {
   if (!/^[a-z][a-z0-9]*$/.test(name)) yield `name: ${name} must be lower case letters and digits`
-  if (!/^\/[\w/]+$/.test(stream.source)) yield `stream.source: ${stream.source} must be a path`
-  const { stateMax = stateBounds.usual } = stream
-  if (!Number.isInteger(stateMax) || stateMax < 1 || stateMax > stateBounds.most)
-    yield `stream.stateMax: ${stateMax} must be an integer from 1 to ${stateBounds.most}`
+  for (const stream of streams) yield* streamIn(stream)
+  yield* repeated('collection of a kind of stream', streams, ({ collection }) => collection)
+  yield* repeated('stream.source', streams, ({ source }) => source)
+  yield* repeated(
+    'event',
+    streams.flatMap(({ events }) => Object.keys(events)),
+    (event) => event,
+  )
+  yield* repeated(
+    'projection',
+    streams.flatMap(({ projections }) => projections),
+    ({ name }) => name,
+  )
   for (const code of Object.keys(errors))
     if (!/^[a-z][a-z0-9_]*$/.test(code)) yield `errors: ${code} must be lower case letters, digits and _`
   const taken: readonly string[] = Object.values(commandNames).flat()
   for (const command of cli) if (taken.includes(command.name)) yield `cli: the engine has the command ${command.name}`
 }
 
-function* resourcesIn({ resources, home }: Definition): Problems {
+function* streamIn({ collection, source, commands, stateMax = stateBounds.usual }: AnyStream): Problems {
+  const place = `streams.${collection}`
+  if (!/^\/[\w/]+$/.test(source)) yield `${place}.source: ${source} must be a path`
+  if (!Number.isInteger(stateMax) || stateMax < 1 || stateMax > stateBounds.most)
+    yield `${place}.stateMax: ${stateMax} must be an integer from 1 to ${stateBounds.most}`
+  if (commands.length === 0) yield `${place}.commands: there is none`
+}
+
+function* resourcesIn({ resources, names }: Definition): Problems {
   yield* repeated('path', resources, ({ path }) => path)
   yield* repeated('noun', resources, ({ noun }) => noun)
   yield* repeated('title', resources, ({ schema }) => titleOf(schema))
-  for (const resource of resources) yield* resourceIn(resource, resource === home)
+  for (const resource of resources) yield* resourceIn(resource, names.isOwn(resource.collection))
 }
 
 function* resourceIn(
@@ -67,21 +84,27 @@ function* resourceIn(
       yield `${place}.filters.${name}: the engine has a parameter of this name`
     if (valuesOf(values).length === 0) yield `${place}.filters.${name}: it is not an enumeration of texts`
   }
-  if (isHome && history === undefined) yield `${place}.history: the collection of the stream needs it`
-  if (!isHome && history !== undefined) yield `${place}.history: only the collection of the stream has one`
+  if (isHome && history === undefined) yield `${place}.history: the collection of a kind of stream needs it`
+  if (!isHome && history !== undefined) yield `${place}.history: only the collection of a kind of stream has one`
 }
 
-function* commandIn({ resources, errors }: Definition, route: CommandRoute<unknown>): Problems {
-  const { method, path, body, on, creates, rejects, key, texts } = route
+function* commandIn({ resources, errors, names }: Definition, route: NamedCommand): Problems {
+  const { method, path, body, on, creates, rejects, key, texts, kind } = route
+  const { collection: own } = kind.stream
   const place = `commands: ${texts.operationId}`
   const known = (collection: string) => resources.find((each) => each.collection === collection)
   if (route.scope === operatingScope) yield `${place}.scope: ${operatingScope} is for operators`
   if (creates !== undefined && known(creates) === undefined)
     yield `${place}: it creates one of ${creates}, which is no resource`
+  const isOfOther = (collection: string) => collection !== own && names.isOwn(collection)
   if (on === 'new' && creates === undefined) yield `${place}: it begins a stream, and creates nothing`
+  if (creates !== undefined && isOfOther(creates))
+    yield `${place}: it creates one of ${creates}, which only a stream of that kind shows`
   if (typeof on === 'object' && 'document' in on) {
     const resource = known(on.document)
     if (resource === undefined) yield `${place}: it is about one of ${on.document}, which is no resource`
+    else if (isOfOther(on.document))
+      yield `${place}: it is about one of ${on.document}, which is a stream of another kind`
     else if (path !== `${resource.path}/:${resource.idName}`)
       yield `${place}.path: it must be ${resource.path}/:${resource.idName}`
   } else if (!/^\/v1(\/[\w-]+)+$/.test(path)) yield `${place}.path: ${path} must begin with /v1/, and name no document`
@@ -109,7 +132,7 @@ function* schemaIn(place: string, schema: TSchema, value: unknown = {}): Generat
   }
 }
 
-function operationsIn({ service: { commands }, resources }: Definition): Pick<Texts, 'operationId'>[] {
+function operationsIn({ commands, resources }: Definition): Pick<Texts, 'operationId'>[] {
   const gets = resources.flatMap(({ list, find, history }) => [list, find, ...(history ? [history] : [])])
   return [{ operationId: 'followEvents' }, ...gets, ...commands.map(({ texts }) => texts)]
 }

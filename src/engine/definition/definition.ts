@@ -1,31 +1,16 @@
+import type { CommandRoute } from '../door/command.ts'
 import { type ErrorTable, errorTable } from '../door/errors.ts'
-import type { Resource, Service } from '../door/service.ts'
-import type { AnyEvent, Stream } from '../door/stream.ts'
+import type { Service } from '../door/service.ts'
 import { storedLayout } from '../read-models/document.ts'
-import { type EventCodec, eventCodec } from './event-codec.ts'
+import { StreamNames } from '../read-models/stream-names.ts'
 import { type EventSchema, eventSchemas } from './event-schemas.ts'
-import { type StateCodec, stateCodec } from './state-codec.ts'
-
-/** A kind of stream, and how its events and states are written and read. */
-export interface StreamDefinition<State = unknown, Command = unknown, Event extends AnyEvent = AnyEvent> {
-  readonly stream: Stream<State, Command, Event>
-  readonly events: EventCodec<Event>
-  readonly codec: StateCodec<State>
-}
-
-export function defineStream<State, Command, Event extends AnyEvent>(
-  service: string,
-  stream: Stream<State, Command, Event>,
-): StreamDefinition<State, Command, Event> {
-  return { stream, events: eventCodec(service, stream), codec: stateCodec(stream) }
-}
+import { defineStream, type Kind, type NamedResource, type StreamKinds, streamKinds } from './kinds.ts'
 
 /** A service, and what derives from it. It is made once, and handed down. */
-export interface Definition extends StreamDefinition {
+export interface Definition extends StreamKinds<Kind> {
   readonly service: Service
   readonly resources: readonly NamedResource[]
-  /** The resource that streams are. */
-  readonly home: NamedResource
+  readonly commands: readonly NamedCommand[]
   readonly schemas: readonly EventSchema[]
   readonly errors: ErrorTable
   /** What API keys can be issued for, beside `operatingScope`. */
@@ -34,33 +19,40 @@ export interface Definition extends StreamDefinition {
   readonly version: string
 }
 
-/** A resource, with its collection and the words for it. */
-export interface NamedResource extends Resource {
-  readonly collection: string
-  readonly called: NonNullable<Resource['called']>
-  /** The parameter of paths that has the id of a document. */
-  readonly idName: string
+/** A command, with the kind of stream that it is decided on. */
+export interface NamedCommand extends CommandRoute<unknown> {
+  readonly kind: Kind
 }
 
 export function define(service: Service): Definition {
-  const { name, stream, commands, errors } = service
-  const defined = defineStream(name, stream)
+  const { name, streams, errors } = service
   const resources = Object.entries(service.resources).map(([collection, resource]) => {
     const { noun, called = { one: noun, several: `${noun}s` } } = resource
     return { ...resource, collection, called, idName: `${noun}Id` }
   })
-  const home = resources.find(({ collection }) => collection === stream.collection)
-  if (home === undefined) throw new DefinitionError(`stream: there is no resource ${stream.collection}`)
-  const nouns = resources.map(({ noun }) => noun)
+  const names = new StreamNames(streams.map(({ collection }) => collection))
+  const [first, ...others] = streams.map((stream): Kind => {
+    const home = resources.find(({ collection }) => collection === stream.collection)
+    if (home === undefined) throw new DefinitionError(`streams: there is no resource ${stream.collection}`)
+    const prefix = names.prefixOf(stream.collection)
+    return { ...defineStream(name, stream), home, nameOf: (id) => `${prefix}${id}` }
+  })
+  if (first === undefined) throw new DefinitionError('streams: there is none')
+  const kinds = [first, ...others] as const
+  const commands = kinds.flatMap((kind) => kind.stream.commands.map((each) => ({ ...each, kind })))
+  const projections = streams.flatMap((stream) => stream.projections)
   return {
-    ...defined,
+    ...streamKinds(kinds),
     service,
     resources,
-    home,
-    schemas: eventSchemas(name, home.noun, stream.source, defined.events.versions),
-    errors: errorTable(nouns, errors),
+    commands,
+    schemas: eventSchemas(name, kinds),
+    errors: errorTable(
+      resources.map(({ noun }) => noun),
+      errors,
+    ),
     scopes: [...new Set(['read', ...commands.map(({ scope }) => scope)])],
-    version: versionOf([...stream.projections, { name: 'layout', version: storedLayout }]),
+    version: versionOf([...projections, { name: 'layout', version: storedLayout }]),
   }
 }
 

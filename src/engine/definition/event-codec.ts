@@ -6,7 +6,7 @@ import { messageOf, ServiceError } from '../lib/errors/errors.ts'
 import { compileCheck } from '../lib/values/validation.ts'
 import type { NewRecord, Offset } from '../log/event-log.ts'
 import { type CloudEvent, writeCloudEvent } from '../log/record-codec.ts'
-import { discardedName, EventDiscardedData } from './event-schemas.ts'
+import { discardedName, EventDiscardedData } from './discarded.ts'
 import { type EventVersion, typeOf, versionsOf, writingsOf } from './event-versions.ts'
 import { type OneOfSeveral, placeInSeveral, readSeveral, severalName, writeSeveral } from './several.ts'
 

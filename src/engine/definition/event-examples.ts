@@ -18,28 +18,27 @@ function example(name: string, summary: string, { value, headers }: NewRecord, m
 }
 
 /** Examples of each version of each type. */
-export function eventExamples({ events, service }: Pick<Definition, 'events' | 'service'>) {
-  const all = events.versions.flatMap(({ type, examples }) => examples.map((each) => ({ type, ...each })))
-  const contextOf = (stream: number | undefined, version: number) => ({
-    ...{ stream: String(stream), eventId: eventId(version), version, time: timeOf(version) },
+export function eventExamples({ kinds, service }: Pick<Definition, 'kinds' | 'service'>) {
+  const all = kinds.flatMap((kind) =>
+    kind.events.versions.flatMap(({ type, examples }) => examples.map((each) => ({ kind, type, ...each }))),
+  )
+  const contextOf = (stream: string, version: number) => ({
+    ...{ stream, eventId: eventId(version), version, time: timeOf(version) },
   })
-  const own = all.map(({ type, name, summary, stream, version, json, isKeyed }) => {
-    const context = { ...contextOf(stream, version), ...(isKeyed ? request : {}) }
-    return example(name, summary, events.encodeData(type, json, context))
+  const own = all.map(({ kind, type, name, summary, stream, version, json, isKeyed }) => {
+    const context = { ...contextOf(kind.nameOf(stream), version), ...(isKeyed ? request : {}) }
+    return example(name, summary, kind.events.encodeData(type, json, context))
   })
+  const [{ events, nameOf }] = kinds
   const [first] = all
   const second = all.find(({ stream, version }) => stream === first?.stream && version === first.version + 1) ?? first
   const both = writeSeveral(
     eventId(1),
     [first, second].flatMap((each) => each ?? []),
   )
-  const several = events.encodeData(
-    typeOf(service.name, severalName, 1),
-    both,
-    contextOf(first?.stream, first?.version ?? 1),
-  )
-  const parked = { stream: String(first?.stream), offset: 1234 }
-  const discarded = events.encodeDiscard(parked, new Date(timeOf(5)))
+  const stream = nameOf(first?.stream ?? 0)
+  const several = events.encodeData(typeOf(service.name, severalName, 1), both, contextOf(stream, first?.version ?? 1))
+  const discarded = events.encodeDiscard({ stream, offset: 1234 }, new Date(timeOf(5)))
   const summary = 'The parked event at offset 1234 of this partition has no effect'
   return [
     ...own,

@@ -1,23 +1,11 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { ruleKeyword } from '../lib/values/problem-words.ts'
 import { hiddenAttributes } from '../log/shown-event.ts'
+import { discardedName, EventDiscardedData } from './discarded.ts'
 import { type EventVersion, typeOf } from './event-versions.ts'
+import type { Kind } from './kinds.ts'
 import { SeveralData, severalName } from './several.ts'
-
-/** The engine's own event: an operator's decision to leave out an event that could not be applied. */
-export const discardedName = 'EventDiscarded'
-
-export const EventDiscardedData = Type.Object(
-  {
-    offset: Type.Integer({
-      format: 'int64',
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Of the event left out, which stands in the same partition',
-    }),
-  },
-  { title: 'EventDiscardedData' },
-)
+import { capitalised, listed } from './words.ts'
 
 const streamversion = Type.Integer({
   format: 'int64',
@@ -50,53 +38,72 @@ export interface EventSchema {
   readonly schema: TObject
 }
 
-/**
- * The schemas of all versions of all events of a service, the engine's own last. `noun` is the word for one of what streams
- * are about.
- */
-export function eventSchemas(
-  service: string,
-  noun: string,
-  source: string,
-  versions: readonly EventVersion[],
-): readonly EventSchema[] {
-  /** `more`, and the attributes that every event has (CloudEvents 1.0 section 3). */
-  function eventSchema(
-    { type, name, description }: Pick<EventVersion, 'type' | 'name' | 'description'>,
-    more: TProperties,
-  ): EventSchema {
-    const attributes = {
-      specversion: Type.Literal('1.0'),
-      id: Type.String({ minLength: 1, description: 'Unique per event: two records with one id are one event' }),
-      type: Type.Literal(type),
-      source: Type.Literal(source),
-      subject: Type.String({ description: `The ${noun} id in decimal, as is the record key: it names the stream` }),
-      time: Type.String({ description: 'RFC 3339, UTC' }),
-      datacontenttype: Type.Literal('application/json'),
-      traceparent: Type.Optional(Type.String({ description: 'W3C Trace Context of the request' })),
-    }
-    return { type, name, schema: Type.Object({ ...attributes, ...more }, { title: type, description }) }
-  }
-
-  const own = versions.map(({ type, name, description, data, isKeyed, isUnversioned }) =>
-    eventSchema(
-      { type, name, description: isUnversioned ? `${description}. Without streamversion it is 1` : description },
-      {
-        ...(isKeyed ? idempotency : {}),
-        streamversion: isUnversioned ? Type.Optional(streamversion) : streamversion,
-        streamindex: Type.Optional(streamindex),
-        data,
-      },
-    ),
-  )
-  const ofEngine = (name: string, description: string) => ({ type: typeOf(service, name, 1), name, description })
-  const several = ofEngine(severalName, 'Several events of one command: all of them take effect, or none does')
-  const discarded = ofEngine(discardedName, 'An operator decided to leave out an event that could not be applied')
+/** The schemas of all versions of all events of a service, by kind of stream, the engine's own last. */
+export function eventSchemas(service: string, kinds: readonly Kind[]): readonly EventSchema[] {
+  const own = kinds.flatMap((kind) => kind.events.versions.map((version) => ofVersion(kind, version)))
+  const sources = kinds.map(({ stream }) => stream.source)
+  const ofEngine = (name: string, description: string, more: TProperties) =>
+    eventSchema({ type: typeOf(service, name, 1), name, description }, sources, subjectsOf(kinds), more)
+  const several = 'Several events of one command: all of them take effect, or none does'
+  const discarded = 'An operator decided to leave out an event that could not be applied'
   return [
     ...own,
-    eventSchema(several, { ...idempotency, streamversion, data: SeveralData }),
-    eventSchema(discarded, { data: EventDiscardedData }),
+    ofEngine(severalName, several, { ...idempotency, streamversion, data: SeveralData }),
+    ofEngine(discardedName, discarded, { data: EventDiscardedData }),
   ]
+}
+
+function ofVersion(kind: Kind, { type, name, description, data, isKeyed, isUnversioned }: EventVersion): EventSchema {
+  return eventSchema(
+    { type, name, description: isUnversioned ? `${description}. Without streamversion it is 1` : description },
+    [kind.stream.source],
+    subjectsOf([kind]),
+    {
+      ...(isKeyed ? idempotency : {}),
+      streamversion: isUnversioned ? Type.Optional(streamversion) : streamversion,
+      streamindex: Type.Optional(streamindex),
+      data,
+    },
+  )
+}
+
+/** What the subject of an event is, which is the record key too. */
+export function subjectsOf(kinds: readonly Kind[]): string {
+  const each = kinds.map(({ home: { noun }, nameOf, stream }) => {
+    const prefix = nameOf('')
+    return prefix === ''
+      ? `the ${noun} id in decimal`
+      : `\`${prefix}\` and the ${noun} id for one of ${stream.collection}`
+  })
+  return listed(each, 'or')
+}
+
+/** What such a subject matches, as a regular expression. */
+export function subjectPattern(kinds: readonly Kind[]): string {
+  const prefixes = kinds.map(({ nameOf }) => nameOf('')).filter((prefix) => prefix !== '')
+  const before = prefixes.length === 0 ? '' : `(${prefixes.join('|')})${prefixes.length < kinds.length ? '?' : ''}`
+  return `^${before}[1-9][0-9]*$`
+}
+
+/** `more`, and the attributes that every event has (CloudEvents 1.0 section 3). */
+function eventSchema(
+  { type, name, description }: Pick<EventVersion, 'type' | 'name' | 'description'>,
+  sources: readonly string[],
+  subject: string,
+  more: TProperties,
+): EventSchema {
+  const [source = ''] = sources
+  const attributes = {
+    specversion: Type.Literal('1.0'),
+    id: Type.String({ minLength: 1, description: 'Unique per event: two records with one id are one event' }),
+    type: Type.Literal(type),
+    source: sources.length === 1 ? Type.Literal(source) : Type.Enum([...sources], { type: 'string' }),
+    subject: Type.String({ description: `${capitalised(subject)}, as is the record key: it names the stream` }),
+    time: Type.String({ description: 'RFC 3339, UTC' }),
+    datacontenttype: Type.Literal('application/json'),
+    traceparent: Type.Optional(Type.String({ description: 'W3C Trace Context of the request' })),
+  }
+  return { type, name, schema: Type.Object({ ...attributes, ...more }, { title: type, description }) }
 }
 
 /**
@@ -108,9 +115,20 @@ export function namedEvents(schemas: readonly EventSchema[]): Readonly<Record<st
     [name, schema],
     [`${name}EventType`, schema.properties.type],
   ])
-  const { specversion, source, datacontenttype } = schemas[0]?.schema.properties ?? {}
-  const common = { EventSpecversion: specversion, EventSource: source, EventContentType: datacontenttype }
+  const { specversion, datacontenttype } = schemas[0]?.schema.properties ?? {}
+  const sources = [...new Map(schemas.map(({ schema }) => [sourceOf(schema), schema.properties.source])).entries()]
+  const common = {
+    EventSpecversion: specversion,
+    ...Object.fromEntries(sources.map(([of, source], i) => [i === 0 ? 'EventSource' : `EventSourceOf${of}`, source])),
+    EventContentType: datacontenttype,
+  }
   return { ...Object.fromEntries(named), ...common }
+}
+
+/** The last word of a source: `/v1/categories` is of `Categories`; several together are of `Any`. */
+function sourceOf({ properties: { source } }: TObject): string {
+  const { const: path = '/any' } = source as { const?: string }
+  return capitalised(path.slice(path.lastIndexOf('/') + 1))
 }
 
 /** As documents of events have it. The words of rules are for requests: a strict validator refuses a keyword that it does not know. */

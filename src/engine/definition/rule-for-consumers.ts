@@ -1,13 +1,13 @@
 import type { AnyEvent, EventType } from '../door/stream.ts'
 import type { Definition } from './definition.ts'
-import { discardedName } from './event-schemas.ts'
+import { discardedName } from './discarded.ts'
 import { typeOf } from './event-versions.ts'
 import { severalName } from './several.ts'
 import { listed } from './words.ts'
 
 /** For who reads the journal. Word for word as in docs/journal.md; a test holds the two together. */
-export function ruleForConsumers({ service: { name, stream } }: Definition): string {
-  const types = Object.entries<EventType<AnyEvent>>(stream.events)
+export function ruleForConsumers({ service: { name, streams } }: Definition): string {
+  const types = streams.flatMap(({ events }) => Object.entries<EventType<AnyEvent>>(events))
   const unversioned = types.flatMap(([type, { isUnversioned }]) => (isUnversioned ? `\`${type}\`` : []))
   const early =
     unversioned.length === 0

@@ -1,5 +1,5 @@
 import type { AnyEvent, Document } from '../door/stream.ts'
-import type { StreamDefinition } from './definition.ts'
+import type { StreamDefinition } from './kinds.ts'
 
 /** A document that is shown. */
 export interface ShownDocument {

@@ -36,7 +36,8 @@ export function comesBack<State>(codec: StateCodec<State>, state: State): boolea
   return isDeepStrictEqual(plain(read), plain(state))
 }
 
-function plain(value: unknown): unknown {
+/** Whatever classes its objects are of. */
+export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null || !isOfMembers(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))

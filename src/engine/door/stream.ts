@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import type { CommandRoute } from './command.ts'
 import type { Rejected } from './rejected.ts'
 
 /** An event of a service, by its name. */
@@ -16,12 +17,20 @@ export interface Recorded<Event> {
 }
 
 /**
- * What happens to one thing, in one order: its events, and all that follows from them. Pure: no clock, no randomness, no
- * I/O, so that a rebuild gives the same read models byte for byte.
+ * A kind of stream, which is what happens to one thing, in one order: its events, and all that follows from them. Pure: no
+ * clock, no randomness, no I/O, so that a rebuild gives the same read models byte for byte.
  */
-export interface Stream<State, Command, Event extends AnyEvent, Code extends string = string> {
+export interface Stream<
+  State,
+  Command,
+  Event extends AnyEvent,
+  Code extends string = string,
+  Collection extends string = string,
+> {
   /** Its documents have the ids of streams; only they can be removed. */
-  readonly collection: string
+  readonly collection: Collection
+  /** What is decided on a stream of this kind. */
+  readonly commands: readonly CommandRoute<Command, TSchema, Collection, Code>[]
   /** The `source` of the CloudEvents. */
   readonly source: string
   /** The state of a stream without events. */
@@ -49,6 +58,15 @@ export interface Stream<State, Command, Event extends AnyEvent, Code extends str
    */
   readonly stateMax?: number
 }
+
+/** A kind of stream whose types are forgotten but for what it names. */
+export type AnyStream<Collection extends string = string, Code extends string = string> = Stream<
+  unknown,
+  unknown,
+  AnyEvent,
+  Code,
+  Collection
+>
 
 /** Bounds of a state in characters, besides the stream's own document: without `stateMax`, and of any state. */
 export const stateBounds = { usual: 16_384, most: 262_144 } as const

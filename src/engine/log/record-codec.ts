@@ -81,7 +81,7 @@ export function readCloudEvent(value: Uint8Array | null, quickly?: QuickReader):
 
 /** Only for speed: reads an event in the form of `writeCloudEvent` with one regular expression (decision 0010). */
 const ownForm = new RegExp(
-  String.raw`^\{"specversion":"1\.0","id":"([\w-]+)","type":"([\w.]+)","source":"([\w/]+)","subject":"([\w-]+)",` +
+  String.raw`^\{"specversion":"1\.0","id":"([\w-]+)","type":"([\w.]+)","source":"([\w/]+)","subject":"([\w/-]+)",` +
     String.raw`"time":"([\w:.-]+)","datacontenttype":"application/json",(?:"traceparent":"([\w-]+)",)?` +
     String.raw`(?:"idempotencykey":"([\w-]+)","requestfingerprint":"([\w-]+)",)?` +
     String.raw`(?:"streamversion":([1-9]\d{0,14}),)?"data":(\{.*\})\}$`,

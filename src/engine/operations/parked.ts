@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Definition } from '../definition/definition.ts'
+import { kindOf, type StreamKinds } from '../definition/kinds.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { ServiceError } from '../lib/errors/errors.ts'
 import { auditTo } from '../lib/operating/audit.ts'
@@ -140,7 +140,7 @@ export async function discardableAt(stores: Stores, place: string): Promise<Park
 }
 
 export interface DiscardOptions {
-  readonly definition: Pick<Definition, 'events'>
+  readonly definition: StreamKinds
   readonly log: Pick<EventLog, 'append'>
   readonly stores: Stores
   readonly logger: Logger
@@ -154,7 +154,7 @@ export async function discard(
   event: ParkedEvent,
   { definition, log, stores, logger, actor, reason }: DiscardOptions,
 ): Promise<boolean> {
-  await log.append(event.partition, [definition.events.encodeDiscard(event, timeOfDay())])
+  await log.append(event.partition, [kindOf(definition, event.stream).events.encodeDiscard(event, timeOfDay())])
   auditTo(logger)('event discarded', { event: placeOf(event), stream: event.stream, actor, reason })
   const deadline = performance.now() + discardWithinMs
   while ((await firstParked(stores, event.stream)) === event.offset) {

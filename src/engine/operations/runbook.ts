@@ -17,13 +17,13 @@ export const runbookHeadings = [
 export type RunbookHeading = (typeof runbookHeadings)[number]
 
 /** What operators meet, and what to do about it, in the words of this service. */
-export function runbookOf({ service: { name, title, stream }, home: { noun } }: Definition): string {
+export function runbookOf({ service: { name, title }, kinds: [{ home }], names }: Definition): string {
   const words: Readonly<Record<string, string>> = {
     name,
     title,
-    noun,
-    'a noun': withArticle(noun),
-    topic: `${name}.${stream.collection}`,
+    noun: home.noun,
+    'a noun': withArticle(home.noun),
+    topic: `${name}.${names.collections[0]}`,
     command: ownCommand(),
   }
   const page = readFileSync(new URL('runbook.md', import.meta.url), 'utf8')

@@ -69,10 +69,10 @@ export class Lookup extends PartitionBefore {
 
   /** Something assumed to be new exists. */
   async learn({ streams, documents }: Extract<ApplyResult, { outcome: 'exist' }>): Promise<void> {
-    const isHome = ({ collection }: { collection: string }) => collection === this.#options.definition.stream.collection
-    const shown = documents.filter(isHome).map(({ id }) => String(id))
+    const { names } = this.#options.definition
+    const shown = documents.flatMap((document) => names.streamOf(document) ?? [])
     const unknown = [...new Set([...streams, ...shown])].filter((stream) => !this.rows.has(stream))
-    const taken = documents.filter((document) => !isHome(document)).map(documentName)
+    const taken = documents.filter(({ collection }) => !names.isOwn(collection)).map(documentName)
     if (unknown.length === 0 && taken.every((name) => this.takenDocuments.has(name))) {
       throw new Error(
         `the store refuses documents or streams that it does not contain: ${JSON.stringify({ streams, documents })}`,

@@ -3,6 +3,7 @@ import type { Warning } from '../lib/operating/warning.ts'
 import { documentsTarget, type ToldRecord } from '../log/published-log.ts'
 import type { DocumentId } from '../read-models/document.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
+import type { StreamNames } from '../read-models/stream-names.ts'
 import { documentName } from '../rule/apply-event.ts'
 
 /** A document as a version of its stream shows it; `json` is null where it is removed. */
@@ -14,8 +15,13 @@ export interface VersionedDocument extends DocumentId {
 
 /** Makes records of documents, and counts those that are too large for one. */
 export class DocumentRecords {
+  readonly #names: StreamNames
   #leftOut = 0
   #last = ''
+
+  constructor(names: StreamNames) {
+    this.#names = names
+  }
 
   get leftOut(): number {
     return this.#leftOut
@@ -30,7 +36,7 @@ export class DocumentRecords {
   }
 
   of(documents: readonly VersionedDocument[]): readonly ToldRecord[] {
-    return documents.filter((each) => this.#fits(each)).map(recordOf)
+    return documents.filter((each) => this.#fits(each)).map((each) => this.#recordOf(each))
   }
 
   #fits(document: VersionedDocument): boolean {
@@ -39,13 +45,13 @@ export class DocumentRecords {
     this.#last = documentName(document)
     return false
   }
-}
 
-function recordOf({ collection, id, json, stream, version }: VersionedDocument): ToldRecord {
-  return {
-    target: documentsTarget(collection),
-    key: String(id),
-    value: json,
-    headers: { 'content-type': 'application/json', stream, streamversion: String(version) },
+  #recordOf({ collection, id, json, stream, version }: VersionedDocument): ToldRecord {
+    return {
+      target: documentsTarget(collection),
+      key: this.#names.keyOf({ collection, id }),
+      value: json,
+      headers: { 'content-type': 'application/json', stream, streamversion: String(version) },
+    }
   }
 }

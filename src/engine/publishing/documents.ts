@@ -1,4 +1,5 @@
 import { type Definition, versionOf } from '../definition/definition.ts'
+import { kindOf } from '../definition/kinds.ts'
 import { documentsOf, type Shown } from '../definition/shown-documents.ts'
 import type { ToldRecord } from '../log/published-log.ts'
 import { documentName } from '../rule/apply-event.ts'
@@ -32,8 +33,8 @@ class DocumentTeller implements Teller {
     this.filling = new ReadModelFilling({
       ...{ log, readModel, records },
       collections: definition.resources.map(({ collection }) => collection),
-      home: definition.stream.collection,
-      projections: versionOf(definition.stream.projections),
+      names: definition.names,
+      projections: versionOf(definition.kinds.flatMap(({ stream }) => stream.projections)),
     })
   }
 
@@ -41,14 +42,15 @@ class DocumentTeller implements Teller {
     const { stream, version = 0 } = told.event
     const documents = new Map<string, Shown>()
     for (const state of await this.#states.after(told, version, streams)) {
-      for (const shown of documentsOf(this.#definition, state)) documents.set(documentName(shown), shown)
+      for (const shown of documentsOf(kindOf(this.#definition, stream), state))
+        documents.set(documentName(shown), shown)
     }
     return this.#records.of([...documents.values()].map((shown) => ({ ...shown, stream, version })))
   }
 }
 
 export function documentTelling(options: DocumentOptions): Telling {
-  const records = new DocumentRecords()
+  const records = new DocumentRecords(options.definition.names)
   return {
     newTeller: () => new DocumentTeller(options, records),
     get leftOut() {

@@ -1,14 +1,9 @@
 import type { EventLog } from '../log/event-log.ts'
 import type { Filled, PartitionMemory, PartitionTurn, Progress, ToldRecord } from '../log/published-log.ts'
-import { documentsIn } from '../read-models/document.ts'
+import { type DocumentId, documentsIn } from '../read-models/document.ts'
 import type { AtLeast, Reached, ReadModel } from '../read-models/read-model.ts'
-import {
-  type Checkpoint,
-  decodeParkedStream,
-  decodeRow,
-  homeIdOf,
-  startOfPartition,
-} from '../read-models/stored-texts.ts'
+import { type Checkpoint, decodeParkedStream, decodeRow, startOfPartition } from '../read-models/stored-texts.ts'
+import type { StreamNames } from '../read-models/stream-names.ts'
 import type { DocumentRecords, VersionedDocument } from './document-records.ts'
 import type { Filling, LanePartition } from './teller.ts'
 
@@ -17,8 +12,7 @@ export interface FillingOptions {
   readonly readModel: Pick<ReadModel, 'page' | 'loadAll' | 'texts'>
   /** What is copied. */
   readonly collections: readonly string[]
-  /** That of streams: only its documents can be removed. */
-  readonly home: string
+  readonly names: StreamNames
   /** The versions of the projections of this release. */
   readonly projections: string
   readonly records: DocumentRecords
@@ -87,14 +81,15 @@ export class ReadModelFilling implements Filling {
   }
 
   async #copyPage(partitions: readonly LanePartition[], place: Copying): Promise<readonly PartitionTurn[]> {
-    const { readModel, log } = this.#options
+    const { readModel } = this.#options
     const { set: collection, after } = place
     const atLeast = reachedBy(partitions)
     const page = await readModel.page({ collection, after, limit: documentsAtOnce }, atLeast)
     const ids = idsWithin(page.documents)
     const isAll = ids.length === page.count && page.last === undefined
     const next = isAll ? this.#behind(collection) : { set: collection, after: ids.at(-1) ?? after }
-    const own = ids.filter((id) => partitions.some(({ partition }) => partition === log.partitionFor(String(id))))
+    const places = new Set(partitions.map(({ partition }) => partition))
+    const own = ids.filter((id) => places.has(this.#partitionOf({ collection, id })))
     const queries = own.map((id) => ({ document: { collection, id } }))
     const loaded = queries.length === 0 ? [] : await readModel.loadAll(queries, atLeast)
     // One that is not there any more was removed behind the place: its event tells that.
@@ -112,15 +107,15 @@ export class ReadModelFilling implements Filling {
 
   /** Whoever begins anew in the middle tells some of them again. */
   async #copyRemoved(partitions: readonly LanePartition[]): Promise<readonly PartitionTurn[]> {
-    const { readModel, home } = this.#options
+    const { readModel, names } = this.#options
     this.#walk ??= readModel.texts(rows, reachedBy(partitions))
     try {
       const { value: page } = await this.#walk.next()
       if (page === undefined) this.#walk = undefined
       const removed = (page?.items ?? []).flatMap(([stream, text]): VersionedDocument[] => {
         const { isRemoved, version } = decodeRow(stream, undefined, text)
-        const id = homeIdOf(stream)
-        return isRemoved && id !== undefined ? [{ collection: home, id, json: null, stream, version }] : []
+        const document = names.documentOf(stream)
+        return isRemoved && document !== undefined ? [{ ...document, json: null, stream, version }] : []
       })
       const to = page === undefined ? undefined : { set: rows, after: 0 }
       return partitions.map((each) => this.#turn(each, removed, to))
@@ -136,10 +131,13 @@ export class ReadModelFilling implements Filling {
     documents: readonly VersionedDocument[],
     copying: Copying | undefined,
   ): PartitionTurn {
-    const { log, records } = this.#options
-    const own = documents.filter(({ id }) => log.partitionFor(String(id)) === partition)
-    const told = records.of(own)
+    const told = this.#options.records.of(documents.filter((each) => this.#partitionOf(each) === partition))
     return { partition, records: told, progress: this.#progressOf(memory, told, copying), places: new Map() }
+  }
+
+  #partitionOf(document: DocumentId): number {
+    const { log, names } = this.#options
+    return log.partitionFor(names.keyOf(document))
   }
 
   #progressOf(

@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { kindOf } from '../definition/kinds.ts'
+import type { AnyStream } from '../door/stream.ts'
 import { DamagedError, quoted } from '../read-models/damaged.ts'
 import type { StreamId, StreamRow } from '../read-models/stored-texts.ts'
 import type { StreamEvent } from '../rule/stream-event.ts'
@@ -39,7 +41,7 @@ export class StreamStates {
   async #at(stream: StreamId, version: number, streams: KnownStreams): Promise<unknown> {
     const kept = this.#kept.get(stream)
     const isBefore = kept !== undefined && kept.version <= version
-    let state = isBefore ? kept.state : this.#options.definition.stream.initial
+    let state = isBefore ? kept.state : this.#streamOf(stream).initial
     for (let first = isBefore ? kept.version + 1 : 1; first <= version; first += entriesAtOnce) {
       const entries = await entriesOf(streams, stream, first, Math.min(version, first + entriesAtOnce - 1))
       const events = await eventsOf(this.#options, stream, entries)
@@ -54,7 +56,7 @@ export class StreamStates {
 
   #read(row: StreamRow): unknown {
     try {
-      return this.#options.definition.codec.read(row)
+      return kindOf(this.#options.definition, row.stream).codec.read(row)
     } catch (cause) {
       throw new DamagedError(`the state of stream ${quoted(row.stream)} cannot be read`, { cause })
     }
@@ -64,9 +66,13 @@ export class StreamStates {
     if (decoded.outcome !== 'events') throw new Error(`version ${version} of stream ${stream} cannot be read`)
     let state = before
     return decoded.events.map((event) => {
-      state = this.#options.definition.stream.evolve(state, { event, version, time })
+      state = this.#streamOf(stream).evolve(state, { event, version, time })
       return state
     })
+  }
+
+  #streamOf(stream: StreamId): AnyStream {
+    return kindOf(this.#options.definition, stream).stream
   }
 
   #keep(stream: StreamId, known: KnownState): void {

@@ -12,8 +12,8 @@ export interface StoredDocument extends DocumentId {
   /** The indexes of the collection that contain it too: each has a copy (covering indexes), ordered by id. */
   readonly indexes: readonly string[]
   /**
-   * What follows the JSON in the set of all documents, text without NUL: in the home collection the row of the stream
-   * whose `homeIdOf` is the document's id, or a mark (`PlacedRow`); in any other the name of its stream.
+   * What follows the JSON in the set of all documents, text without NUL: the row of the stream that the document shows
+   * (`StreamNames.streamOf`), or a mark (`PlacedRow`); if it shows none, the name of its stream.
    */
   readonly behind: string
 }

@@ -3,6 +3,7 @@ import type { DocumentId, StoredDocument } from './document.ts'
 import type { FoundJson } from './ports/reads.ts'
 import { rowsMark } from './row-place.ts'
 import { checkRow } from './stored-texts.ts'
+import type { StreamNames } from './stream-names.ts'
 
 type DocumentText = Pick<StoredDocument, 'json' | 'behind'>
 
@@ -28,10 +29,10 @@ function endsAt(text: string, place: number): boolean {
  * it shows the stream of its id, unless a row is behind it or said to be in `rows`. To parse it would take three times as
  * long: what is wrong in between is for `verify` to find, which compares it with the log.
  */
-export function provenDocument(document: DocumentId, { json, behind }: DocumentText, home: string): FoundJson {
+export function provenDocument(document: DocumentId, { json, behind }: DocumentText, names: StreamNames): FoundJson {
   checkText(document, json)
-  if (document.collection !== home) return { json, stream: behind }
-  const stream = String(document.id)
+  const stream = names.streamOf(document)
+  if (stream === undefined) return { json, stream: behind }
   if (behind !== rowsMark) checkRow(stream, behind)
   return { json, stream }
 }

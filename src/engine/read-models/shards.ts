@@ -14,6 +14,7 @@ import type {
   TextPage,
   Wait,
 } from './read-model.ts'
+import type { StreamNames } from './stream-names.ts'
 
 /** One per shard, built from the partitions that `shardOf` assigns to the shard (decision 0016). */
 export type Stores = readonly [ReadModelStore, ...ReadModelStore[]]
@@ -89,14 +90,16 @@ function oneSubscription(log: ShardLog, shards: number): ShardLog['subscribe'] {
 export class ShardedReadModel implements ReadModel {
   readonly #shards: readonly ReadModel[]
   readonly #log: Pick<EventLog, 'partitionFor'>
+  readonly #names: StreamNames
 
-  constructor(shards: readonly ReadModel[], log: Pick<EventLog, 'partitionFor'>) {
+  constructor(shards: readonly ReadModel[], log: Pick<EventLog, 'partitionFor'>, names: StreamNames) {
     this.#shards = shards
+    this.#names = names
     this.#log = log
   }
 
   async find(document: DocumentId, atLeast?: AtLeast, owner?: string): Promise<FoundDocument> {
-    const shard = this.#shardOf(this.#log.partitionFor(String(document.id)))
+    const shard = this.#shardOf(this.#log.partitionFor(this.#names.keyOf(document)))
     return await this.#at(shard).find(document, this.#ownOf(shard, atLeast), owner)
   }
 
@@ -118,7 +121,7 @@ export class ShardedReadModel implements ReadModel {
 
   async load(query: StreamQuery, atLeast?: AtLeast, owner?: string): Promise<FoundStream> {
     const { stream, document, key } = query
-    const name = stream ?? (document && String(document.id))
+    const name = stream ?? (document && this.#names.keyOf(document))
     const partition = name === undefined ? key?.partition : this.#log.partitionFor(name)
     const shard = this.#shardOf(partition ?? 0)
     return await this.#at(shard).load(query, this.#ownOf(shard, atLeast), owner)
@@ -126,7 +129,7 @@ export class ShardedReadModel implements ReadModel {
 
   async loadAll(queries: readonly LocatedStreamQuery[], atLeast?: AtLeast): Promise<readonly FoundStream[]> {
     const shards = queries.map(({ stream, document }) =>
-      this.#shardOf(this.#log.partitionFor(stream ?? String(document?.id))),
+      this.#shardOf(this.#log.partitionFor(stream ?? (document && this.#names.keyOf(document)) ?? '')),
     )
     const loads = [...new Set(shards)].map(async (shard) => {
       const own = queries.filter((_, i) => shards[i] === shard)

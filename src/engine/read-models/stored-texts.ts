@@ -51,12 +51,6 @@ function notARow(stream: StreamId): DamagedError {
   return new DamagedError(`the row of stream ${quoted(stream)} is not a row`)
 }
 
-/** The id of the only document that can show a stream, in its home collection; undefined if none can. */
-export function homeIdOf(stream: StreamId): number | undefined {
-  const id = /^[1-9]\d{0,15}$/.test(stream) ? Number(stream) : undefined
-  return Number.isSafeInteger(id) ? id : undefined
-}
-
 /** The event that has a version of a stream. */
 export interface VersionEntry {
   readonly offset: Offset

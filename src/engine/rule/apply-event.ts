@@ -31,7 +31,7 @@ export interface AppliedEvent {
  * anew is there already, and an Error with the reason if it cannot be applied, which parks it.
  */
 export function applyEvent<State, Event extends AnyEvent>(
-  rules: Rules<State, Event>,
+  rules: Rules,
   place: EventPlace,
   stream: StreamState<State, Event>,
   { id, decoded, time, offset, stream: name }: StreamEvent<Event>,
@@ -49,15 +49,15 @@ export function applyEvent<State, Event extends AnyEvent>(
 }
 
 /** Throws if the document belongs to another stream, or may come to belong to one. */
-function checkPlace<State, Event extends AnyEvent>(
-  { definition, log }: Rules<State, Event>,
+function checkPlace(
+  { definition: { names }, log }: Rules,
   { partition }: EventPlace,
   document: ShownDocument,
   streamName: string,
 ): void {
   const { collection, id } = document
   const name = documentName(document)
-  if (collection === definition.stream.collection) throw new Error(`${name} belongs to the stream ${id}`)
+  if (names.isOwn(collection)) throw new Error(`${name} belongs to the stream ${names.streamOf(document)}`)
   if (log.partitionFor(String(id)) !== partition) throw new Error(`${name} belongs to another partition`)
   if (streamName.includes('\0')) throw new Error(`${name} belongs to a stream whose name no document can hold`)
 }

@@ -1,3 +1,4 @@
+import { kindOf } from '../definition/kinds.ts'
 import type { AnyEvent } from '../door/stream.ts'
 import { IdTakenError, messageOf } from '../lib/errors/errors.ts'
 import type { LogRecord, Offset, RecordBatch } from '../log/event-log.ts'
@@ -8,7 +9,6 @@ import {
   type Counts,
   encodeEntry,
   encodeIdempotencyRecord,
-  homeIdOf,
   type IdempotencyRecord,
   keyId,
   type ParkedStream,
@@ -22,12 +22,12 @@ import type { Discard, StreamEvent } from './stream-event.ts'
 import { StreamState, type TextEdits } from './stream-state.ts'
 
 /** Consecutive records of one partition, each with the event that it holds; undefined for records to skip. */
-export interface ReadBatch<Event = AnyEvent> extends Pick<RecordBatch, 'partition' | 'records' | 'next'> {
-  readonly events: readonly (StreamEvent<Event> | Discard | undefined)[]
+export interface ReadBatch extends Pick<RecordBatch, 'partition' | 'records' | 'next'> {
+  readonly events: readonly (StreamEvent | Discard | undefined)[]
 }
 
 /** State of the partition before a batch that matters to its records. */
-export abstract class PartitionBefore<Event = AnyEvent> {
+export abstract class PartitionBefore {
   /** The rows of the streams that were looked up; any other stream is assumed to be new, with nothing parked. */
   readonly rows = new Map<StreamId, StreamRow | undefined>()
   readonly parked = new Map<StreamId, ParkedStream>()
@@ -43,18 +43,18 @@ export abstract class PartitionBefore<Event = AnyEvent> {
    */
   readonly takenDocuments = new Set<string>()
   /** Reads parked events of a stream from the log, page by page, and learns which of their keys are decided. */
-  abstract takeUp(stream: StreamId, offsets: readonly Offset[]): AsyncIterable<readonly StreamEvent<Event>[]>
+  abstract takeUp(stream: StreamId, offsets: readonly Offset[]): AsyncIterable<readonly StreamEvent[]>
 }
 
 /**
  * Determines the outcome of each record, in log order, by the rules of docs/journal.md. The outcome depends on the log
  * alone, not on how it is split into batches. Throws only what `takeUp` throws.
  */
-export async function classify<State, Event extends AnyEvent>(
-  rules: Rules<State, Event>,
-  before: PartitionBefore<Event>,
+export async function classify(
+  rules: Rules,
+  before: PartitionBefore,
   expected: Checkpoint,
-  { partition, records, events, next }: ReadBatch<Event>,
+  { partition, records, events, next }: ReadBatch,
 ): Promise<Batch> {
   const classifier = new Classifier(rules, before, expected, partition)
   for (const [i, event] of events.entries()) {
@@ -76,19 +76,19 @@ type Judged =
 /** Why an event waits that may well be applied later. */
 export const behindParked = 'an earlier event of this stream is parked'
 
-class Classifier<State, Event extends AnyEvent> {
+class Classifier {
   readonly counts: { -readonly [Name in keyof Counts]: number }
-  readonly #rules: Rules<State, Event>
-  readonly #before: PartitionBefore<Event>
+  readonly #rules: Rules
+  readonly #before: PartitionBefore
   readonly #partition: number
   readonly #place: EventPlace
-  readonly #streams = new Map<StreamId, StreamState<State, Event>>()
+  readonly #streams = new Map<StreamId, StreamState<unknown, AnyEvent>>()
   readonly #keys = new Map<string, IdempotencyRecord>()
   readonly #addedDocuments = new Set<string>()
   readonly #withoutEffect = new Set<Offset>()
   readonly #queues = new Map<StreamId, ParkedQueue>()
 
-  constructor(rules: Rules<State, Event>, before: PartitionBefore<Event>, expected: Checkpoint, partition: number) {
+  constructor(rules: Rules, before: PartitionBefore, expected: Checkpoint, partition: number) {
     this.counts = { ...expected.counts }
     this.#rules = rules
     this.#before = before
@@ -120,7 +120,7 @@ class Classifier<State, Event extends AnyEvent> {
     if (record !== undefined) this.#withoutEffect.add(record.offset)
   }
 
-  take(event: StreamEvent<Event>): void {
+  take(event: StreamEvent): void {
     const { offset, stream } = event
     const queue = this.#queues.get(stream)
     const result: Judged =
@@ -156,13 +156,13 @@ class Classifier<State, Event extends AnyEvent> {
     queue.release(released, '')
   }
 
-  #passOver({ stream, offset, id }: StreamEvent<Event>): Judged {
+  #passOver({ stream, offset, id }: StreamEvent): Judged {
     this.#stream(stream).passOver(encodeEntry(offset, id, true))
     return { outcome: 'discarded' }
   }
 
   /** The outcome of an event with no parked event before it. */
-  #decide(event: StreamEvent<Event>): Judged {
+  #decide(event: StreamEvent): Judged {
     const { version, key, offset, fingerprint, stream: name, time } = event
     const stream = this.#stream(name)
     if (version !== stream.version + 1) return { outcome: 'superseded' }
@@ -170,7 +170,7 @@ class Classifier<State, Event extends AnyEvent> {
     const result = this.#apply(stream, event)
     if (key !== undefined && result.outcome !== 'duplicate') {
       const parked = result.outcome === 'parked'
-      const id = parked ? 0 : (result.created ?? homeIdOf(name) ?? 0)
+      const id = parked ? 0 : (result.created ?? this.#rules.definition.names.documentOf(name)?.id ?? 0)
       const decision = { offset, fingerprint, stream: name, id, version, time, parked }
       this.#keys.set(key, { partition: this.#partition, key, ...decision })
     }
@@ -178,7 +178,7 @@ class Classifier<State, Event extends AnyEvent> {
   }
 
   /** Applies the event, if that is possible. */
-  #apply(stream: StreamState<State, Event>, event: StreamEvent<Event>): Judged {
+  #apply(stream: StreamState<unknown, AnyEvent>, event: StreamEvent): Judged {
     try {
       const { added, created } = applyEvent(this.#rules, this.#place, stream, event)
       for (const document of added) this.#addedDocuments.add(documentName(document))
@@ -195,10 +195,12 @@ class Classifier<State, Event extends AnyEvent> {
     return queue
   }
 
-  #stream(name: StreamId): StreamState<State, Event> {
+  #stream(name: StreamId): StreamState<unknown, AnyEvent> {
     const known = this.#streams.get(name)
     if (known !== undefined) return known
-    const stream = new StreamState(this.#rules.definition, name, this.#before.rows.get(name))
+    const { definition } = this.#rules
+    const own = definition.names.documentOf(name)
+    const stream = new StreamState(kindOf(definition, name), name, own, this.#before.rows.get(name))
     this.#streams.set(name, stream)
     return stream
   }

@@ -1,9 +1,8 @@
-import type { StreamDefinition } from '../definition/definition.ts'
-import type { AnyEvent } from '../door/stream.ts'
+import type { StreamKinds } from '../definition/kinds.ts'
 import type { EventLog } from '../log/event-log.ts'
 
-/** What interpreting a record needs. Whoever only passes it on need not know State and Event. */
-export interface Rules<State = unknown, Event extends AnyEvent = AnyEvent> {
-  readonly definition: StreamDefinition<State, unknown, Event>
+/** What interpreting a record needs. */
+export interface Rules {
+  readonly definition: StreamKinds
   readonly log: Pick<EventLog, 'partitionFor'>
 }

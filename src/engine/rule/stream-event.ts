@@ -41,17 +41,19 @@ const attributeMax = 64
 const timeMax = 40
 
 /** Undefined for a record to skip: not an event of a stream (docs/journal.md), or not in the partition of its stream. */
-export function readEvent<Event extends AnyEvent>(
-  { log, definition: { events } }: Rules<unknown, Event>,
+export function readEvent(
+  { log, definition }: Rules,
   partition: number,
   { offset, key: recordKey, value }: LogRecord,
-): StreamEvent<Event> | Discard | undefined {
+): StreamEvent | Discard | undefined {
   if (recordKey === null || value === null || recordKey.length > recordKeyMax) return undefined
+  const stream = recordKey.toString()
+  const kind = definition.kindOf(stream)
+  if (kind === undefined) return undefined
+  const { events } = kind === 'newer' ? definition.kinds[0] : kind
   const envelope = readCloudEvent(value, events.quick)
-  const stream = envelope?.subject
-  if (envelope === undefined || stream === undefined) return undefined
-  if (recordKey.toString() !== stream || !isUtf8(recordKey) || log.partitionFor(stream) !== partition) return undefined
-  const decoded = events.decode(envelope)
+  if (envelope?.subject !== stream || !isUtf8(recordKey) || log.partitionFor(stream) !== partition) return undefined
+  const decoded = kind === 'newer' ? ofNewerKind(events.decode(envelope)) : events.decode(envelope)
   if (decoded.outcome === 'ignored') return undefined
   if (decoded.outcome === 'discard') return { offset, stream, discards: decoded.offset }
   const version = events.streamVersion(envelope)
@@ -61,6 +63,12 @@ export function readEvent<Event extends AnyEvent>(
   const traceparent = typeof envelope.traceparent === 'string' ? envelope.traceparent : undefined
   const [key, fingerprint = ''] = [bounded(idempotencykey), bounded(requestfingerprint)]
   return { offset, id, stream, type, version, time, traceparent, key, fingerprint, decoded }
+}
+
+/** What a type of this release means in a stream of a kind that it does not know: only the discard of an operator. */
+function ofNewerKind(decoded: Decoded<AnyEvent>): Decoded<AnyEvent> {
+  if (decoded.outcome === 'ignored' || decoded.outcome === 'discard') return decoded
+  return { outcome: 'newer_type', reason: 'streams of this kind are unknown' }
 }
 
 /** The text of an attribute, or a hash of it if it is too long to be stored. Undefined if it is no text. */

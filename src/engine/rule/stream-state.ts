@@ -1,4 +1,4 @@
-import type { StreamDefinition } from '../definition/definition.ts'
+import type { StreamDefinition } from '../definition/kinds.ts'
 import { placeInSeveral } from '../definition/several.ts'
 import { documentsOf, type Shown, type ShownDocument } from '../definition/shown-documents.ts'
 import { type AnyEvent, type Recorded, stateBounds } from '../door/stream.ts'
@@ -7,7 +7,7 @@ import { DamagedError, quoted } from '../read-models/damaged.ts'
 import type { DocumentId, StoredDocument } from '../read-models/document.ts'
 import type { DocumentChange } from '../read-models/ports/projection.ts'
 import { placedRow } from '../read-models/row-place.ts'
-import { homeIdOf, type StreamId, type StreamRow } from '../read-models/stored-texts.ts'
+import type { StreamId, StreamRow } from '../read-models/stored-texts.ts'
 import { chunkId, chunksOf, versionsPerChunk } from '../read-models/stream-history.ts'
 
 /** `TextChanges` being collected. */
@@ -52,7 +52,7 @@ type Admit = (added: readonly ShownDocument[], isLast: boolean) => void
 export class StreamState<State, Event extends AnyEvent> {
   readonly #definition: StreamDefinition<State, unknown, Event>
   readonly #stream: StreamId
-  readonly #homeId: number | undefined
+  readonly #own: DocumentId | undefined
   readonly #row: StreamRow | undefined
   version: number
   /** The entries of all versions behind the chunks of the row. */
@@ -69,11 +69,19 @@ export class StreamState<State, Event extends AnyEvent> {
   #home: ChangedDocument | undefined
   #isChanged = false
 
-  /** `row` is undefined if no event of the stream has taken effect yet. Throws DamagedError. */
-  constructor(definition: StreamDefinition<State, unknown, Event>, stream: StreamId, row: StreamRow | undefined) {
+  /**
+   * `own`: the document that can show the stream. `row` is undefined if no event of the stream has taken effect yet. Throws
+   * DamagedError.
+   */
+  constructor(
+    definition: StreamDefinition<State, unknown, Event>,
+    stream: StreamId,
+    own: DocumentId | undefined,
+    row: StreamRow | undefined,
+  ) {
     this.#definition = definition
     this.#stream = stream
-    this.#homeId = homeIdOf(stream)
+    this.#own = own
     this.#row = row
     this.version = row?.version ?? 0
     this.#entries = row?.entries.slice() ?? []
@@ -119,7 +127,7 @@ export class StreamState<State, Event extends AnyEvent> {
       for (const event of events) {
         const change = this.#changeBy({ event, version, time })
         admit(change.added, index === events.length - 1)
-        created ??= change.added[0]?.id ?? (this.#isHomeNew(change) ? this.#homeId : undefined)
+        created ??= change.added[0]?.id ?? (this.#isHomeNew(change) ? this.#own?.id : undefined)
         this.#take(change)
         index++
       }
@@ -238,8 +246,8 @@ export class StreamState<State, Event extends AnyEvent> {
   }
 
   /** Whether this is the document that shows the stream, and stores its row. */
-  #isHome({ collection, id }: DocumentId): boolean {
-    return id === this.#homeId && collection === this.#definition.stream.collection
+  #isHome(document: DocumentId): boolean {
+    return this.#own !== undefined && isSame(document, this.#own)
   }
 }
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { expect, it } from 'vitest'
 import { banner } from '../../../src/engine/app/banner.ts'
+import type { Definition } from '../../../src/engine/definition/definition.ts'
 import { ownCommand } from '../../../src/engine/lib/operating/own-command.ts'
 import { theatre } from '../theatre/theatre.ts'
 
@@ -40,8 +41,9 @@ it('names a file as one word for the shell', () => {
 
 it('sends an example as one word for the shell, whatever it has in it', () => {
   const body = Type.Object({ name: Type.String({ examples: ["it's"] }) })
-  const commands = theatre.service.commands.map((each) => ({ ...each, ...(each.body && { body }) }))
-  const definition = { ...theatre, service: { ...theatre.service, commands } }
+  const [kind] = theatre.kinds
+  const commands = kind.stream.commands.map((each) => ({ ...each, ...(each.body && { body }) }))
+  const definition: Definition = { ...theatre, kinds: [{ ...kind, stream: { ...kind.stream, commands } }] }
   const text = banner(definition, { url, issuedKey: undefined }, config)
   expect(text).toContain(` -d '{"name":"it'\\''s"}' http`)
 })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { expect, it } from 'vitest'
 import { define } from '../../../src/engine/definition/definition.ts'
-import { command, defineService, exactJson } from '../../../src/engine/index.ts'
+import { command, defineService, exactJson, stream } from '../../../src/engine/index.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { HttpClient } from '../../lib/http-client.ts'
 import { startHere } from '../../lib/start-here.ts'
@@ -24,53 +24,84 @@ const { service } = defineService({
   title: 'Hotel',
   version: '1.0.0',
   description: 'Rooms that are booked',
-  stream: {
-    collection: 'rooms',
-    source: '/v1/rooms',
-    initial: undefined as Room | undefined,
-    stateMax: 2000,
-    decide: (asked: RoomCommand): RoomEvent =>
-      'add' in asked ? { type: 'RoomAdded', id: asked.add, note: asked.note } : { type: 'Booked', by: asked.book },
-    evolve: (room, { event }) =>
-      event.type === 'RoomAdded'
-        ? { id: event.id, bookings: [] }
-        : { id: room?.id ?? 0, bookings: event.by === '-' ? [] : [...(room?.bookings ?? []), event.by] },
-    events: {
-      RoomAdded: {
-        version: 1,
-        description: 'A room was added',
-        data: Type.Object({ id: roomId, note: text }),
-        examples: [
-          {
-            name: 'roomAdded',
-            summary: 'Room 7',
-            stream: 7,
-            version: 1,
-            event: { type: 'RoomAdded', id: 7, note: '' },
-          },
-        ],
-      },
-      Booked: {
-        version: 1,
-        description: 'A room was booked',
-        data: Type.Object({ by: text }),
-        examples: [{ name: 'booked', summary: 'By Mia', stream: 7, version: 2, event: { type: 'Booked', by: 'Mia' } }],
-      },
-    },
-    projections: [
-      {
-        name: 'rooms',
-        version: 1,
-        documents(room) {
-          if (room === undefined) return []
-          if (room.bookings.includes('nobody')) throw new Error('nobody cannot book')
-          return [
-            { collection: 'rooms', id: room.id, json: exactJson({ id: room.id, latest: room.bookings.at(-1) ?? '' }) },
-          ]
+  streams: [
+    stream({
+      collection: 'rooms',
+      source: '/v1/rooms',
+      initial: undefined as Room | undefined,
+      stateMax: 2000,
+      decide: (asked: RoomCommand): RoomEvent =>
+        'add' in asked ? { type: 'RoomAdded', id: asked.add, note: asked.note } : { type: 'Booked', by: asked.book },
+      evolve: (room, { event }) =>
+        event.type === 'RoomAdded'
+          ? { id: event.id, bookings: [] }
+          : { id: room?.id ?? 0, bookings: event.by === '-' ? [] : [...(room?.bookings ?? []), event.by] },
+      events: {
+        RoomAdded: {
+          version: 1,
+          description: 'A room was added',
+          data: Type.Object({ id: roomId, note: text }),
+          examples: [
+            {
+              name: 'roomAdded',
+              summary: 'Room 7',
+              stream: 7,
+              version: 1,
+              event: { type: 'RoomAdded', id: 7, note: '' },
+            },
+          ],
+        },
+        Booked: {
+          version: 1,
+          description: 'A room was booked',
+          data: Type.Object({ by: text }),
+          examples: [
+            { name: 'booked', summary: 'By Mia', stream: 7, version: 2, event: { type: 'Booked', by: 'Mia' } },
+          ],
         },
       },
-    ],
-  },
+      projections: [
+        {
+          name: 'rooms',
+          version: 1,
+          documents(room) {
+            if (room === undefined) return []
+            if (room.bookings.includes('nobody')) throw new Error('nobody cannot book')
+            return [
+              {
+                collection: 'rooms',
+                id: room.id,
+                json: exactJson({ id: room.id, latest: room.bookings.at(-1) ?? '' }),
+              },
+            ]
+          },
+        },
+      ],
+      commands: [
+        command({
+          method: 'POST',
+          path: '/v1/rooms',
+          scope: 'write',
+          texts: { operationId: 'addRoom', summary: 'Add a room' },
+          body: Type.Object({ note: text }, { title: 'RoomInput' }),
+          on: 'new',
+          creates: 'rooms',
+          rejects: {},
+          command: ({ id, body }): RoomCommand => ({ add: id, note: body.note }),
+        }),
+        command({
+          method: 'PATCH',
+          path: '/v1/rooms/:roomId',
+          scope: 'write',
+          texts: { operationId: 'bookRoom', summary: 'Book a room' },
+          rejects: {},
+          body: Type.Object({ by: text }, { title: 'BookingInput' }),
+          on: { document: 'rooms' },
+          command: ({ body }): RoomCommand => ({ book: body.by }),
+        }),
+      ],
+    }),
+  ],
   resources: {
     rooms: {
       path: '/v1/rooms',
@@ -83,29 +114,6 @@ const { service } = defineService({
       history: { operationId: 'listRoomEvents', summary: 'List the events of a room' },
     },
   },
-  commands: [
-    command({
-      method: 'POST',
-      path: '/v1/rooms',
-      scope: 'write',
-      texts: { operationId: 'addRoom', summary: 'Add a room' },
-      body: Type.Object({ note: text }, { title: 'RoomInput' }),
-      on: 'new',
-      creates: 'rooms',
-      rejects: {},
-      command: ({ id, body }): RoomCommand => ({ add: id, note: body.note }),
-    }),
-    command({
-      method: 'PATCH',
-      path: '/v1/rooms/:roomId',
-      scope: 'write',
-      texts: { operationId: 'bookRoom', summary: 'Book a room' },
-      rejects: {},
-      body: Type.Object({ by: text }, { title: 'BookingInput' }),
-      on: { document: 'rooms' },
-      command: ({ body }): RoomCommand => ({ book: body.by }),
-    }),
-  ],
   errors: {},
 })
 

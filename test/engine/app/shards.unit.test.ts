@@ -5,11 +5,11 @@ import type { ReadModel } from '../../../src/engine/read-models/read-model.ts'
 import { type Stores, shardsOf } from '../../../src/engine/read-models/shards.ts'
 import { rebuild } from '../../../src/engine/rebuilding/rebuild.ts'
 import { verify } from '../../../src/engine/rebuilding/verify.ts'
-import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
+import { MemoryData } from '../../../src/engine/testing/memory/memory-data.ts'
+import { MemoryEventLog, MemoryLogData } from '../../../src/engine/testing/memory/memory-event-log.ts'
 import { asText, seatAdded } from '../projector/records.ts'
 import { numbers } from '../read-models/contract/values.ts'
-import { MemoryData } from '../read-models/memory-data.ts'
-import { memoryReadModels } from '../read-models/memory-store.ts'
+import { memoryReadModels } from '../read-models/memory-read-models.ts'
 import { stopClock } from '../read-models/scripted-store.ts'
 import { theatre } from '../theatre/theatre.ts'
 
@@ -30,7 +30,7 @@ async function start(shards: number, seats: number) {
   await append(numbers(seats))
   const tracked = trackShards({ stores, log }, logger)
   const projectors = await startProjectors(theatre, tracked, 'projector', logger)
-  const reads = openReadSide(tracked, log)
+  const reads = openReadSide(tracked, log, theatre.names)
   onTestFinished(async () => {
     await projectors.close()
     reads.close()

@@ -132,12 +132,12 @@ it('a failed append shows the error in its span', async () => {
   const writer = new EventWriter({
     ...{ log, ids: new IdAllocator(log, unseenBlocks(log)), tracing: Tracing.find('theatre', 'a topic') },
     appender: { gathering: 0, append: () => Promise.reject(unavailable) },
-    definition: theatre,
+    ...{ definition: theatre, kind: theatre },
   })
   const request = { stream: '1', traceparent }
   const seat = { id: 1, name: 'A12', rowId: 7, status: 'available' } as const
   const recorded = { events: [{ type: 'SeatAdded', seat } as const], version: 1, time: new Date(0).toISOString() }
-  const before = new StreamState(theatre, '1', undefined)
+  const before = new StreamState(theatre, '1', { collection: 'seats', id: 1 }, undefined)
   await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, recorded, before, 0)).rejects.toBe(
     unavailable,
   )

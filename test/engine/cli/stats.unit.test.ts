@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { expect, it } from 'vitest'
 import { describeStats, statsSummary } from '../../../src/engine/cli/stats.ts'
 import { define } from '../../../src/engine/definition/definition.ts'
-import { command, defineService, exactJson } from '../../../src/engine/index.ts'
+import { command, defineService, exactJson, stream } from '../../../src/engine/index.ts'
 import { HttpClient } from '../../lib/http-client.ts'
 import { runCommands } from '../../lib/run-commands.ts'
 import { startHere } from '../../lib/start-here.ts'
@@ -63,33 +63,48 @@ type Lot = { readonly id: number } | undefined
 /** Lots with two filters, of which each has a value of the other one. */
 const auction = defineService({
   ...{ name: 'auction', title: 'Auction', version: '1.0.0', description: 'Lots that are sold.' },
-  stream: {
-    collection: 'lots',
-    source: '/v1/lots',
-    initial: undefined as Lot,
-    decide: ({ id }: { readonly id: number }) => ({ type: 'LotAdded' as const, id }),
-    evolve: (_, { event: { id } }) => ({ id }),
-    events: {
-      LotAdded: {
-        version: 1,
-        description: 'A lot was added',
-        data: Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [7] }) }),
-        examples: [{ name: 'lotAdded', summary: 'Lot 7', stream: 7, version: 1, event: { type: 'LotAdded', id: 7 } }],
-      },
-    },
-    projections: [
-      {
-        name: 'lots',
-        version: 1,
-        documents: (lot) => {
-          if (lot === undefined) return []
-          return [
-            { collection: 'lots', id: lot.id, json: exactJson(lot), filters: { status: 'open', kind: 'painting' } },
-          ]
+  streams: [
+    stream({
+      collection: 'lots',
+      source: '/v1/lots',
+      initial: undefined as Lot,
+      decide: ({ id }: { readonly id: number }) => ({ type: 'LotAdded' as const, id }),
+      evolve: (_, { event: { id } }) => ({ id }),
+      events: {
+        LotAdded: {
+          version: 1,
+          description: 'A lot was added',
+          data: Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [7] }) }),
+          examples: [{ name: 'lotAdded', summary: 'Lot 7', stream: 7, version: 1, event: { type: 'LotAdded', id: 7 } }],
         },
       },
-    ],
-  },
+      projections: [
+        {
+          name: 'lots',
+          version: 1,
+          documents: (lot) => {
+            if (lot === undefined) return []
+            return [
+              { collection: 'lots', id: lot.id, json: exactJson(lot), filters: { status: 'open', kind: 'painting' } },
+            ]
+          },
+        },
+      ],
+      commands: [
+        command({
+          ...{
+            method: 'POST',
+            path: '/v1/lots',
+            scope: 'write',
+            texts: { operationId: 'addLot', summary: 'Add a lot' },
+          },
+          body: Type.Object({}, { title: 'LotInput' }),
+          ...{ on: 'new', creates: 'lots', rejects: {} },
+          command: ({ id }) => ({ id }),
+        }),
+      ],
+    }),
+  ],
   resources: {
     lots: {
       ...{ path: '/v1/lots', noun: 'lot', tag: { name: 'lots', description: 'What is sold' } },
@@ -101,14 +116,6 @@ const auction = defineService({
       history: { operationId: 'listLotEvents', summary: 'List the events of a lot' },
     },
   },
-  commands: [
-    command({
-      ...{ method: 'POST', path: '/v1/lots', scope: 'write', texts: { operationId: 'addLot', summary: 'Add a lot' } },
-      body: Type.Object({}, { title: 'LotInput' }),
-      ...{ on: 'new', creates: 'lots', rejects: {} },
-      command: ({ id }) => ({ id }),
-    }),
-  ],
   errors: {},
 })
 

@@ -6,9 +6,9 @@ import type { StreamQuery } from '../../../src/engine/read-models/ports/reads.ts
 import type { Applied, FoundStream, Wait } from '../../../src/engine/read-models/read-model.ts'
 import { decodeEntry, encodeEntry } from '../../../src/engine/read-models/stored-texts.ts'
 import { nothingLoaded } from '../../../src/engine/rule/awaiting.ts'
+import { MemoryEventLog, MemoryLogData } from '../../../src/engine/testing/memory/memory-event-log.ts'
 import { captureLog } from '../../lib/captured-log.ts'
 import { eventually } from '../../lib/eventually.ts'
-import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
 import { foreignRecord } from '../projector/records.ts'
 import { failure, parkedAt } from './scene.ts'
 

@@ -176,7 +176,7 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     appender,
     ids: new IdAllocator(log, unseenBlocks(log)),
     acknowledged: { follow: (written) => void asked.followed.push(written.position) },
-    definition: { ...theatre, stream: { ...theatre.stream, decide, evolve } },
+    ...{ definition: theatre, kind: { ...theatre, stream: { ...theatre.stream, decide, evolve } } },
     now: script.clock ?? (() => new Date(time)),
     timeoutMs: 5000,
   })

@@ -166,7 +166,8 @@ async function openRivals(
   const appender = new GroupCommit(log, defaultLimits)
   const handlers = deciders.map((decide) =>
     createCommandHandler({
-      definition: {
+      definition: theatre,
+      kind: {
         ...theatre,
         stream: {
           ...theatre.stream,

@@ -17,7 +17,11 @@ describe('the status', () => {
     const { headers, body } = await ask<Record<string, unknown>>('console/api/status')
     expect(headers.get('may-operate')).toBe('true')
     expect(body).toMatchObject({
-      service: { title: 'Theatre', noun: 'seat', types: expect.arrayContaining(['theatre.SeatAdded.v1']) },
+      service: {
+        title: 'Theatre',
+        kinds: [{ noun: 'seat', prefix: '' }],
+        types: expect.arrayContaining(['theatre.SeatAdded.v1']),
+      },
       process: { name: expect.stringMatching(/\/\d+$/), role: 'all', release: expect.any(String) },
       problems: [],
       lag: { status: 'known' },

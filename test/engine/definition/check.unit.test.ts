@@ -7,7 +7,10 @@ import type { Service } from '../../../src/engine/index.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const { service } = library
-const { stream, resources, commands } = service
+const { streams, resources } = service
+const [stream] = streams
+if (!stream) throw new Error('the library has no streams')
+const { commands } = stream
 const [books, loans] = [resources.books, resources.loans]
 const [addBook, lendBook, changeLoan] = commands
 if (!books || !loans || !addBook || !lendBook || !changeLoan) throw new Error('the library is another one')
@@ -15,11 +18,11 @@ const bookLent = stream.events.BookLent
 if (!bookLent) throw new Error('the library lends nothing')
 
 const refusalOf = (over: Partial<Service>) => () => checkDefinition(define({ ...service, ...over }))
-const withStream = (over: object) => ({ stream: { ...stream, ...over } })
+const withStream = (over: object) => ({ streams: [{ ...stream, ...over }] })
 const withEvent = (over: object) => withStream({ events: { ...stream.events, BookLent: { ...bookLent, ...over } } })
 const withExample = (over: object) => withEvent({ examples: [{ ...bookLent.examples[0], ...over }] })
 const withBooks = (over: object) => ({ resources: { ...resources, books: { ...books, ...over } } })
-const withCommand = (over: object) => ({ commands: [addBook, lendBook, { ...changeLoan, ...over }] })
+const withCommand = (over: object) => withStream({ commands: [addBook, lendBook, { ...changeLoan, ...over }] })
 const noFormat = Type.String({ format: 'tme' })
 const shows = (documents: readonly object[]) =>
   withStream({ projections: [{ name: 'books', version: 1, documents: () => documents }] })
@@ -31,8 +34,8 @@ it.each([theatre, define(service)])('$service.title is defined well', (definitio
 describe('a wrong definition is refused, and its place named', () => {
   it.each<[what: string, over: object, message: string | RegExp]>([
     ['a name of two words', { name: 'my library' }, 'name: my library must be'],
-    ['no resource for the stream', withStream({ collection: 'shelves' }), 'stream: there is no resource shelves'],
-    ['a source that is no path', withStream({ source: 'books' }), 'stream.source: books'],
+    ['no resource for the stream', withStream({ collection: 'shelves' }), 'streams: there is no resource shelves'],
+    ['a source that is no path', withStream({ source: 'books' }), 'streams.books.source: books'],
     [
       'a filter that is no name',
       withBooks({ filters: { 'is in': books.filters?.status } }),
@@ -152,14 +155,14 @@ describe('a wrong definition is refused, and its place named', () => {
     [
       'a stream without a history',
       withBooks({ history: undefined }),
-      'resources.books.history: the collection of the stream needs it',
+      'resources.books.history: the collection of a kind of stream needs it',
     ],
     [
       'a history of no stream',
       { resources: { ...resources, loans: { ...loans, history: books.history } } },
       'resources.loans.history: only',
     ],
-    ['no command', { commands: [] }, 'commands: there is none'],
+    ['no command', withStream({ commands: [] }), 'streams.books.commands: there is none'],
     ['two operations with one id', withCommand({ texts: addBook.texts }), 'two have the operationId addBook'],
     ['a command about no resource', withCommand({ on: { document: 'shelves' } }), 'shelves, which is no resource'],
     [

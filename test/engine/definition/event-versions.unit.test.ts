@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { asyncApiDocument } from '../../../src/engine/definition/asyncapi.ts'
 import { checkDefinition } from '../../../src/engine/definition/check.ts'
 import { define } from '../../../src/engine/definition/definition.ts'
+import type { StreamDefinition } from '../../../src/engine/definition/kinds.ts'
 import type { EventType, Service } from '../../../src/engine/index.ts'
-import { exactJson, parseExactJson } from '../../../src/engine/index.ts'
+import { exactJson, parseExactJson, stream } from '../../../src/engine/index.ts'
 import { project, summary } from '../projector/projecting.ts'
 import { foreignRecord } from '../projector/records.ts'
 
@@ -54,23 +55,33 @@ const noteAdded: EventType<NoteAdded> = {
   },
 }
 
-const service = (over: Partial<EventType<NoteAdded>> = {}): Service<NoteAdded | undefined, NoteAdded, NoteAdded> => ({
+const service = (over: Partial<EventType<NoteAdded>> = {}): Service => ({
   ...{ name: 'notes', title: 'Notes', version: '1.0.0', description: 'Notes', errors: {} },
-  stream: {
-    ...{ collection: 'notes', source: '/v1/notes', initial: undefined },
-    decide: (command) => command,
-    evolve: (_, { event }) => event,
-    events: { NoteAdded: { ...noteAdded, ...over } },
-    projections: [
-      {
-        ...{ name: 'notes', version: 1 },
-        documents: (note) =>
-          note === undefined
-            ? []
-            : [{ collection: 'notes', id: Number(note.id), json: exactJson({ id: note.id, text: note.text }) }],
-      },
-    ],
-  },
+  streams: [
+    stream<NoteAdded | undefined, NoteAdded, NoteAdded>({
+      ...{ collection: 'notes', source: '/v1/notes', initial: undefined },
+      decide: (command) => command,
+      evolve: (_, { event }) => event,
+      events: { NoteAdded: { ...noteAdded, ...over } },
+      projections: [
+        {
+          ...{ name: 'notes', version: 1 },
+          documents: (note) =>
+            note === undefined
+              ? []
+              : [{ collection: 'notes', id: Number(note.id), json: exactJson({ id: note.id, text: note.text }) }],
+        },
+      ],
+      commands: [
+        {
+          ...{ method: 'POST', path: '/v1/notes', scope: 'write', on: 'new', creates: 'notes', rejects: {} },
+          texts: { operationId: 'addNote', summary: 'Add a note' },
+          body: Type.Object({ text }, { title: 'NoteInput' }),
+          command: ({ id: drawn }) => ({ type: 'NoteAdded', id: drawn, text: '' }),
+        },
+      ],
+    }),
+  ],
   resources: {
     notes: {
       ...{ path: '/v1/notes', noun: 'note', tag: { name: 'notes', description: 'Notes' } },
@@ -81,16 +92,11 @@ const service = (over: Partial<EventType<NoteAdded>> = {}): Service<NoteAdded | 
       history: { operationId: 'listNoteEvents', summary: 'List the events of a note' },
     },
   },
-  commands: [
-    {
-      ...{ method: 'POST', path: '/v1/notes', scope: 'write', on: 'new', creates: 'notes', rejects: {} },
-      texts: { operationId: 'addNote', summary: 'Add a note' },
-      body: Type.Object({ text }, { title: 'NoteInput' }),
-      command: ({ id: drawn }) => ({ type: 'NoteAdded', id: drawn, text: '' }),
-    },
-  ],
 })
-const defined = (over: Partial<EventType<NoteAdded>> = {}) => define(service(over) as unknown as Service)
+const defined = (over: Partial<EventType<NoteAdded>> = {}) => {
+  const definition = define(service(over))
+  return { ...definition, ...(definition.kinds[0] as unknown as StreamDefinition<unknown, unknown, NoteAdded>) }
+}
 const definition = defined()
 
 const note: NoteAdded = { type: 'NoteAdded', id: 7, text: 'Feed the cat' }

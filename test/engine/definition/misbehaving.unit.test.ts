@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
-import { defineStream } from '../../../src/engine/definition/definition.ts'
+import { defineStream, streamKinds } from '../../../src/engine/definition/kinds.ts'
 import type { Document, Stream } from '../../../src/engine/door/stream.ts'
 import { IdTakenError } from '../../../src/engine/lib/errors/errors.ts'
 import { recordValueMax } from '../../../src/engine/log/record-codec.ts'
@@ -25,6 +25,7 @@ const shown = (id: number, collection = 'things') => ({ collection, id, json: `{
 const wellBehaved: Stream<Thing, string, Happening> = {
   collection: 'things',
   source: '/things',
+  commands: [],
   initial: { id: 0, text: '' },
   decide: (text) => ({ type: 'Happening', text }),
   evolve: (_, { event: { text } }) => ({ id: 1, text }),
@@ -36,18 +37,22 @@ const showing = (...documents: Document[]): Partial<typeof wellBehaved> => ({
   projections: [{ name: 'things', version: 1, documents: () => documents }],
 })
 
+const definedAs = (over: Partial<typeof wellBehaved>) =>
+  streamKinds([defineStream('made', { ...wellBehaved, ...over })])
+
 /** What becomes of an event of stream 1 whose data is this. */
 async function parkedOf(over: Partial<typeof wellBehaved>, data: unknown = { text: 'a' }) {
-  const definition = defineStream('made', { ...wellBehaved, ...over })
+  const definition = definedAs(over)
   const event = { id: 'e', type: 'made.Happening.v1', source: '/things', subject: '1', streamversion: 1, data }
-  return summary(await (await project([foreignRecord(event)], [], definition as never)).read()).parked
+  return summary(await (await project([foreignRecord(event)], [], definition)).read()).parked
 }
 
 /** Handles a command that begins stream 1, with an appender that takes nothing. */
 function commandOf(over: Partial<typeof wellBehaved>, reserveIdBlock = async () => 1) {
+  const definition = definedAs(over)
   const log = { partitions: 1, partitionFor: () => 0, reserveIdBlock, endOffsets: async () => [0] }
   const handler = createCommandHandler({
-    definition: defineStream('made', { ...wellBehaved, ...over }),
+    ...{ definition, kind: definition.kinds[0] },
     log,
     appender: { gathering: 0, append: () => Promise.reject(new Error('something is appended')) },
     readModel: {

@@ -2,7 +2,14 @@ import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { checkDefinition } from '../../../src/engine/definition/check.ts'
 import { define } from '../../../src/engine/definition/definition.ts'
-import { command, defineService, Rejected, type Resource, type Service } from '../../../src/engine/index.ts'
+import {
+  command,
+  defineService,
+  stream as infer,
+  Rejected,
+  type Resource,
+  type Service,
+} from '../../../src/engine/index.ts'
 
 /*
  * A wrong name is refused by the compiler: `tsc` fails on each `@ts-expect-error` below that has no error behind it. What
@@ -87,10 +94,11 @@ const stream = {
         lot ? [{ collection: 'lots', id: lot.id, json: `{"id":${lot.id},"high":${lot.high}}` }] : [],
     },
   ],
+  commands: [addLot, bid],
 } as const
 
 const auction = { name: 'auction', title: 'Auction', version: '1.0.0', description: 'Lots that are sold.' }
-const whole = { ...auction, stream, resources: { lots }, commands: [addLot, bid], errors }
+const whole = { ...auction, streams: [infer(stream)], resources: { lots }, errors }
 
 const startOf =
   ({ service }: { readonly service: Service }) =>
@@ -107,45 +115,45 @@ describe('a wrong name is refused by the compiler', () => {
       decide: () => new Rejected('bid_to_low', 'The bid is too low.'),
     }
     // @ts-expect-error -- no error bid_to_low
-    defineService({ ...whole, stream: { ...stream, ...other } })
+    defineService({ ...whole, streams: [infer({ ...stream, ...other })] })
     const ofAny: { decide(asked: Asked, lot: Lot): LotEvent | Rejected<string> } = other
     // @ts-expect-error -- any text is not an error of the service
-    defineService({ ...whole, stream: { ...stream, ...ofAny } })
+    defineService({ ...whole, streams: [infer({ ...stream, ...ofAny })] })
     const ofOtherNoun: { decide(asked: Asked, lot: Lot): LotEvent | Rejected<'lott_not_found'> } = {
       decide: () => new Rejected('lott_not_found', 'There is no such lot.'),
     }
     // @ts-expect-error -- no resource has the noun lott
-    defineService({ ...whole, stream: { ...stream, ...ofOtherNoun } })
+    defineService({ ...whole, streams: [infer({ ...stream, ...ofOtherNoun })] })
   })
 
   it('of an error, in what a command rejects, and at the start', () => {
     // @ts-expect-error -- no error bid_to_late
-    const start = startOf(defineService({ ...whole, commands: [addLot, bidTooLate] }))
+    const start = startOf(defineService({ ...whole, streams: [infer({ ...stream, commands: [addLot, bidTooLate] })] }))
     expect(start).toThrow('commands: bid.rejects: bid_to_late is no error of the service')
   })
 
   it('of the collection that a command is about, and at the start', () => {
     // @ts-expect-error -- no resource shelves
-    const start = startOf(defineService({ ...whole, commands: [addLot, bidForShelf] }))
+    const start = startOf(defineService({ ...whole, streams: [infer({ ...stream, commands: [addLot, bidForShelf] })] }))
     expect(start).toThrow('commands: bid: it is about one of shelves, which is no resource')
   })
 
   it('of the collection that a command creates one of, and at the start', () => {
     // @ts-expect-error -- no resource shelves
-    const start = startOf(defineService({ ...whole, commands: [addLot, addShelf] }))
+    const start = startOf(defineService({ ...whole, streams: [infer({ ...stream, commands: [addLot, addShelf] })] }))
     expect(start).toThrow('commands: bid: it creates one of shelves, which is no resource')
   })
 
   it('of the collection of the stream, and at the start', () => {
     // @ts-expect-error -- no resource shelves
-    const start = startOf(defineService({ ...whole, stream: { ...stream, collection: 'shelves' } }))
-    expect(start).toThrow('stream: there is no resource shelves')
+    const start = startOf(defineService({ ...whole, streams: [infer({ ...stream, collection: 'shelves' })] }))
+    expect(start).toThrow('streams: there is no resource shelves')
   })
 
   it('of an event', () => {
     const start = startOf(
       // @ts-expect-error -- no event BidMad
-      defineService({ ...whole, stream: { ...stream, events: { LotAdded: ofLot, BidMad: ofBid } } }),
+      defineService({ ...whole, streams: [infer({ ...stream, events: { LotAdded: ofLot, BidMad: ofBid } })] }),
     )
     expect(start).toThrow('events.BidMad.examples: bidMade: it is of the type BidMade')
     const decideOther: { decide(asked: Asked, lot: Lot): LotEvent } = {

@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 import { expect, it } from 'vitest'
+import type { Definition } from '../../../src/engine/definition/definition.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { expectError, headerOf, testServer } from './test-services.ts'
 
 const value = Type.Enum(['A-b', 'cat'], { type: 'string' })
 /** Seats with two filters. */
 const home = { ...theatre.home, filters: { status: value, kind: value } }
-const definition = { ...theatre, home, resources: [home] }
+const definition: Definition = { ...theatre, kinds: [{ ...theatre.kinds[0], home }], resources: [home] }
 const server = testServer(definition)
 const list = (query: string) => server.get(`/v1/seats?limit=1${query}`)
 

@@ -74,7 +74,7 @@ it.each(['a&b=c', '"', '>; rel="help"', 'on hold', '100 %', '%26', '+', '#', 'é
   async (value) => {
     const filters = { 'kind of': Type.Enum([value, 'other'], { type: 'string' }) }
     const home = { ...theatre.home, filters }
-    const services = new TestServices({ ...theatre, home, resources: [home] })
+    const services = new TestServices({ ...theatre, kinds: [{ ...theatre.kinds[0], home }], resources: [home] })
     const { get, app } = await openServer(services)
     onTestFinished(() => app.close())
     for (const id of [1, 2, 3])

@@ -1,6 +1,7 @@
 import type { HTTPMethods, LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import type { CommandHandler, CommandOptions } from '../../../src/engine/commands/command-handler.ts'
+import type { CommandOptions } from '../../../src/engine/commands/command-handler.ts'
+import type { CommandHandlers } from '../../../src/engine/commands/execution.ts'
 import type { Definition } from '../../../src/engine/definition/definition.ts'
 import type { FeedQuery, FeedStep } from '../../../src/engine/feed/event-feed.ts'
 import { type AppOptions, type AppServices, buildApp } from '../../../src/engine/http/app.ts'
@@ -66,14 +67,14 @@ export class TestServices extends Scene implements AppServices {
     find: async (document, atLeast) => (await this.#beginRead(atLeast)).readModel.find(document),
     page: async (query, atLeast) => (await this.#beginRead(atLeast)).readModel.page(query),
   }
-  readonly commands: CommandHandler<unknown, unknown> = {
+  readonly commands: CommandHandlers = (kind) => ({
     handle: async (command, options) => {
       this.handled.push(options)
       await this.beforeCommand(options)
       const { commands } = await this.#parts
-      return await commands.handle(command, options)
+      return await commands(kind).handle(command, options)
     },
-  }
+  })
   readonly feed: { -readonly [Name in keyof Events]: Events[Name] } = {
     history: async (stream, page, reader, atLeast) =>
       (await this.#beginRead(atLeast)).feed.history(stream, page, reader),
@@ -100,7 +101,7 @@ export class TestServices extends Scene implements AppServices {
       findKey: (...asked: Parameters<FindKey>) => this.findKey(...asked),
       isKeyValid: (keyId: string) => this.keys.values().some((owner) => owner === keyId),
       rate: this.rate && new RateLimit(this.rate),
-      topic: `${definition.service.name}.${definition.home.collection}`,
+      topic: `${definition.service.name}.${definition.names.collections[0]}`,
     }
   }
   readonly health = {
@@ -122,10 +123,10 @@ export class TestServices extends Scene implements AppServices {
 
   /** What the first command makes of this body. Takes effect before whatever is asked next. */
   add(body: object): void {
-    const [first] = this.#definition.service.commands
+    const [first] = this.#definition.commands
     this.#next(async ({ commands }) => {
       const options = { stream: 'new', owner: '', wait: { timeoutMs: 1000 } } as const
-      await commands.handle((drawn) => first?.command({ ...drawn, body }), options)
+      await commands(this.#definition.kinds[0]).handle((drawn) => first?.command({ ...drawn, body }), options)
     })
   }
 

@@ -7,7 +7,7 @@ import { openStorage, type Storage } from '../../../src/engine/app/storage/stora
 import { describeGenerations } from '../../../src/engine/operations/generations.ts'
 import { openSqliteReadModels } from '../../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import { temporaryFolder } from '../../lib/temporary-folder.ts'
-import { added, applyAll, firstBatch, home, newGeneration, seat } from '../read-models/contract/samples.ts'
+import { added, applyAll, firstBatch, names, newGeneration, seat } from '../read-models/contract/samples.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const logger = pino({ level: 'silent' })
@@ -34,7 +34,7 @@ const file = () => join(folder, 'read-models.db')
 
 /** As the projector of another release would make them: an active generation with two seats, and one being built. */
 async function fill(version: string, logId = storage.log.logId) {
-  const store = openSqliteReadModels({ file: file(), version, home })
+  const store = openSqliteReadModels({ file: file(), version, names })
   const [active, building] = [newGeneration(logId), newGeneration(logId)]
   await store.generations.start(active, undefined)
   await applyAll(store, active.name, seats)
@@ -69,7 +69,7 @@ describe('the generations of the command line', () => {
   })
 
   it('hold no documents if every record was skipped, and an unknown number in an unknown layout', async () => {
-    const store = openSqliteReadModels({ file: file(), version: own, home })
+    const store = openSqliteReadModels({ file: file(), version: own, names })
     const generation = newGeneration(storage.log.logId)
     await store.generations.start(generation, undefined)
     await applyAll(store, generation.name, firstBatch())

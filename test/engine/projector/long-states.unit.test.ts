@@ -8,9 +8,9 @@ import { decodeRow, encodeEntry } from '../../../src/engine/read-models/stored-t
 import { rebuild } from '../../../src/engine/rebuilding/rebuild.ts'
 import { verify } from '../../../src/engine/rebuilding/verify.ts'
 import { StreamState } from '../../../src/engine/rule/stream-state.ts'
-import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
+import { MemoryEventLog, MemoryLogData } from '../../../src/engine/testing/memory/memory-event-log.ts'
 import { added, applyAll, firstBatch, markedSeat } from '../read-models/contract/samples.ts'
-import { memoryReadModels } from '../read-models/memory-store.ts'
+import { memoryReadModels } from '../read-models/memory-read-models.ts'
 import { happening, madeUp } from './made-up.ts'
 import { logger } from './projecting.ts'
 import { logOf } from './records.ts'
@@ -39,10 +39,10 @@ function changesOf(stored: number | undefined, n: number | undefined) {
   const before = stored === undefined ? undefined : { ...state, hidden: 'x'.repeat(stored) }
   const document = '{"id":1,"changes":1}'
   const loaded = before && {
-    ...{ stream: '1', document, ...row(madeUp.codec.hidden(before, document)) },
+    ...{ stream: '1', document, ...row(madeUp.kinds[0].codec.hidden(before, document)) },
     entries: [encodeEntry(0, 'event')],
   }
-  const stream = new StreamState(madeUp as never, '1', loaded)
+  const stream = new StreamState(madeUp.kinds[0] as never, '1', { collection: 'seats', id: 1 }, loaded)
   const event = { type: 'Happening', op: 'hide', stream: '1', n }
   if (n === undefined) stream.passOver(encodeEntry(1, 'event'))
   else stream.apply({ events: [event], time: '' } as never, encodeEntry(1, 'event'), () => {})

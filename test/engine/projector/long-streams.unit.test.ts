@@ -5,7 +5,7 @@ import type { Batch } from '../../../src/engine/read-models/ports/projection.ts'
 import type { ReadModelStore } from '../../../src/engine/read-models/ports/store.ts'
 import { openSqliteReadModels } from '../../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import { decodeEntry, decodeRow, startOfPartition } from '../../../src/engine/read-models/stored-texts.ts'
-import { memoryReadModels } from '../read-models/memory-store.ts'
+import { memoryReadModels } from '../read-models/memory-read-models.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { logger } from './projecting.ts'
 import { bookingEvent, logOf, seatAdded } from './records.ts'
@@ -38,7 +38,7 @@ function bytesOf({ documents, texts }: Batch): number {
 
 it.each<[string, () => ReadModelStore]>([
   ['memory', () => memoryReadModels()],
-  ['SQLite', () => openSqliteReadModels({ file: ':memory:', version: 'v1', home: 'seats', isOwner: true })],
+  ['SQLite', () => openSqliteReadModels({ file: ':memory:', version: 'v1', names: theatre.names, isOwner: true })],
 ])(
   'a stream of 100,000 events costs with each what it cost with the first, in %s',
   async (_, open) => {

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
-import { defineStream, type StreamDefinition } from '../../../src/engine/definition/definition.ts'
+import { defineStream, type StreamDefinition, streamKinds } from '../../../src/engine/definition/kinds.ts'
 import type { Document } from '../../../src/engine/door/stream.ts'
-import { homeIdOf } from '../../../src/engine/read-models/stored-texts.ts'
 import { type AnyRecord, foreignRecord, record, several } from './records.ts'
 
 /** What can happen to the thing that a stream is about. `n` is the id of another document, or how much is to be hidden. */
@@ -24,10 +23,11 @@ interface Thing extends Pick<Happening, 'stream'> {
 const nothing: Thing = { stream: '', changes: 0, isRemoved: false, other: 0, removesOther: false, hidden: '' }
 
 /** A kind of stream that does what no seat does: its document can be removed, and any amount of its state be hidden. */
-export const madeUp: StreamDefinition<Thing, unknown, Happening> = defineStream<Thing, unknown, Happening>('made', {
+const kind: StreamDefinition<Thing, unknown, Happening> = defineStream<Thing, unknown, Happening>('made', {
   collection: 'seats',
   source: '/made-up',
   initial: nothing,
+  commands: [],
   decide: () => 'unchanged',
   evolve(thing, { event: { op, stream, n } }) {
     if (op === 'fail') throw new Error('it fails')
@@ -50,7 +50,7 @@ export const madeUp: StreamDefinition<Thing, unknown, Happening> = defineStream<
       name: 'things',
       version: 1,
       documents({ stream, changes, isRemoved, other, removesOther }): Document[] {
-        const id = homeIdOf(stream)
+        const id = madeUp.names.documentOf(stream)?.id
         const filters = { parity: String(changes % 2) }
         const json = (of: number) => `{"id":${of},"changes":${changes}}`
         const own = { collection: 'seats', id: id ?? 0, filters, json: isRemoved ? null : json(id ?? 0) }
@@ -60,6 +60,8 @@ export const madeUp: StreamDefinition<Thing, unknown, Happening> = defineStream<
     },
   ],
 })
+
+export const madeUp = streamKinds([kind])
 
 /** `more`: what else happens at once, in one record. */
 export interface MadeUp extends Omit<Happening, 'type'> {

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
-import type { StreamDefinition } from '../../../src/engine/definition/definition.ts'
+import type { StreamKinds } from '../../../src/engine/definition/kinds.ts'
 import type { LogRecord, Offset } from '../../../src/engine/log/event-log.ts'
 import { Applier } from '../../../src/engine/projector/applier.ts'
 import { isTextSet, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'
@@ -18,7 +18,7 @@ import {
   startOfPartition,
 } from '../../../src/engine/read-models/stored-texts.ts'
 import { itemsIn } from '../read-models/contract/samples.ts'
-import { memoryReadModels } from '../read-models/memory-store.ts'
+import { memoryReadModels } from '../read-models/memory-read-models.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { type AnyRecord, logOf } from './records.ts'
 
@@ -27,9 +27,9 @@ export const logger = pino({ level: 'silent' })
 /** Read models of partition 0 in memory, to which records are applied without a log and a projector. */
 export async function openProjection(
   partitionFor: (key: string) => number = () => 0,
-  definition: StreamDefinition = theatre,
+  definition: StreamKinds = theatre,
 ) {
-  const store = memoryReadModels(undefined, undefined, definition.stream.collection)
+  const store = memoryReadModels(undefined, undefined, definition.names)
   await store.generations.start({ name: 'generation', logId: 'log' }, undefined)
   const applied: LogRecord[] = []
   const log = {
@@ -93,7 +93,7 @@ function exact({ projection, inspection }: ReadModelStore): ProjectionStore {
 export async function project(
   records: readonly AnyRecord[],
   cuts: readonly Offset[] = [],
-  definition: StreamDefinition = theatre,
+  definition: StreamKinds = theatre,
 ) {
   const projection = await openProjection(undefined, definition)
   await projection.apply(records, cuts)
@@ -104,7 +104,7 @@ export async function project(
 export async function outcomesOf(
   records: readonly AnyRecord[],
   partitionFor?: (key: string) => number,
-  definition?: StreamDefinition,
+  definition?: StreamKinds,
 ) {
   const { apply, counts } = await openProjection(partitionFor, definition)
   const names = Object.keys(noRecords) as (keyof typeof noRecords)[]

@@ -28,7 +28,7 @@ export function openWorld() {
   const path = temporaryFolder()
   const storeFile = join(path, 'read-models.db')
   const log = openSqliteEventLog({ file: join(path, 'log.db') })
-  const store = openSqliteReadModels({ file: storeFile, version: 'test', home: 'seats' })
+  const store = openSqliteReadModels({ file: storeFile, version: 'test', names: theatre.names })
   const running: { close(): Promise<void> }[] = []
 
   async function start({ tracking = { lookMs: 20 }, ...over }: StartOptions = {}) {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { kindOf } from '../../../src/engine/definition/kinds.ts'
 import { documentsOf } from '../../../src/engine/definition/shown-documents.ts'
 import { documentsTarget, type ToldRecord } from '../../../src/engine/log/published-log.ts'
 import { documentTelling } from '../../../src/engine/publishing/documents.ts'
@@ -32,7 +33,8 @@ async function versionsOf({ journal, log, releases: { newest } }: PublishedWorld
   const { definition, projection } = newest
   const { row } = await projection.readModel.load({ stream })
   const { entries } = await projection.readModel.load({ stream, versions: { first: 1, last: row?.version ?? 0 } })
-  let state: unknown = definition.stream.initial
+  const kind = kindOf(definition, stream)
+  let state: unknown = kind.stream.initial
   const found: Values[] = [{}]
   for (const [version, { offset, isDiscarded }] of [...entries].sort(([one], [other]) => one - other)) {
     const { key = null, value = null } = journal[offset] ?? {}
@@ -40,8 +42,8 @@ async function versionsOf({ journal, log, releases: { newest } }: PublishedWorld
     const counted = isDiscarded || event === undefined || event.discards !== undefined ? undefined : event
     const documents: Record<string, string | null> = { ...found.at(-1) }
     for (const each of counted?.decoded.outcome === 'events' ? counted.decoded.events : []) {
-      state = definition.stream.evolve(state, { event: each, version, time: counted?.time ?? '' })
-      for (const { collection, id, json } of documentsOf(definition, state))
+      state = kind.stream.evolve(state, { event: each, version, time: counted?.time ?? '' })
+      for (const { collection, id, json } of documentsOf(kind, state))
         documents[keyOf({ target: documentsTarget(collection), key: String(id) })] = json
     }
     found.push(documents)

@@ -11,6 +11,7 @@ import {
   startOfPartition,
 } from '../../../src/engine/read-models/stored-texts.ts'
 import { nothingLoaded } from '../../../src/engine/rule/awaiting.ts'
+import { theatre } from '../theatre/theatre.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -44,7 +45,7 @@ function openFilling(stored: Stored, projections = 'now') {
   const reached = (next: number) => [
     new Map(Array.from({ length: partitions }, (_, each) => [each, checkpointAt(next)])),
   ]
-  const records = new DocumentRecords()
+  const records = new DocumentRecords(theatre.names)
   const asked: { readonly offsets: readonly number[] }[] = []
   const heard = (positions: readonly { readonly offset: number }[] = []) =>
     void asked.push({ offsets: positions.map(({ offset }) => offset) })
@@ -82,7 +83,9 @@ function openFilling(stored: Stored, projections = 'now') {
     },
   }
   const log = { partitionFor: (key: string) => Number(key) % partitions }
-  const filling = new ReadModelFilling({ ...{ log, readModel, records, collections, home: 'seats', projections } })
+  const filling = new ReadModelFilling({
+    ...{ log, readModel, records, collections, names: theatre.names, projections },
+  })
   let memories: readonly PartitionMemory[] = Array.from({ length: partitions }, () => nothingTold)
   /** One step; resolves to what it tells, by partition. */
   async function step(): Promise<string[][]> {

@@ -1,4 +1,5 @@
-import { type Definition, defineStream } from '../../../src/engine/definition/definition.ts'
+import type { Definition } from '../../../src/engine/definition/definition.ts'
+import { defineStream, type Kind, streamKinds } from '../../../src/engine/definition/kinds.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import { after, nothingTold, type PartitionMemory, type ToldRecord } from '../../../src/engine/log/published-log.ts'
 import { eventText } from '../../../src/engine/log/record-codec.ts'
@@ -18,16 +19,18 @@ export const isNew = (bookingId: number) => bookingId % 4 === 3
 /** Parks events that `theatre` applies, and has projections of its own. */
 const earlierRelease: Definition = {
   ...theatre,
-  ...(defineStream('theatre', {
-    ...theatre.stream,
-    projections: theatre.stream.projections.map((each) => ({ ...each, version: each.version - 1 })),
-    evolve(state, recorded) {
-      const { event } = recorded
-      if ('bookingId' in event && isNew(event.bookingId)) throw new Error('not of this release')
-      return theatre.stream.evolve(state, recorded)
-    },
-  }) as object),
-} as never
+  ...streamKinds([
+    defineStream('theatre', {
+      ...theatre.stream,
+      projections: theatre.stream.projections.map((each) => ({ ...each, version: each.version - 1 })),
+      evolve(state, recorded) {
+        const { event } = recorded
+        if ('bookingId' in event && isNew(event.bookingId)) throw new Error('not of this release')
+        return theatre.stream.evolve(state, recorded)
+      },
+    }) as unknown as Kind,
+  ]),
+}
 
 type Release = Awaited<ReturnType<typeof openRelease>>
 export type PublishedWorld = Awaited<ReturnType<typeof openPublishedWorld>>

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { DamagedError } from '../../../src/engine/read-models/damaged.ts'
 import type { ReadModel, TextPage } from '../../../src/engine/read-models/read-model.ts'
 import { ShardedReadModel } from '../../../src/engine/read-models/shards.ts'
+import { names } from './contract/samples.ts'
 import { openProven, ScriptedStore, stopClock } from './scripted-store.ts'
 
 const atLeast = (offset: number, partition = 0) => ({ positions: [{ partition, offset }], wait: { timeoutMs: 0 } })
@@ -103,6 +104,7 @@ it('several shards are walked through one after the other, and loaded from in th
   const model = new ShardedReadModel(
     parts.map(({ part }) => part),
     { partitionFor: Number },
+    names,
   )
   const least = { ...atLeast(0), positions: [0, 1, 3].map((partition) => ({ partition, offset: 7 })) }
   expect(await idsOf(model.texts('rows', least))).toEqual(['even1', 'even2', 'odd1', 'odd2'])

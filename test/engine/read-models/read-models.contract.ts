@@ -5,6 +5,7 @@ import { damaging } from './contract/damaging.ts'
 import type { ContractTopic, ReadModelsFixture } from './contract/fixture.ts'
 import { building, generations } from './contract/generations.ts'
 import { inspecting } from './contract/inspecting.ts'
+import { kinds } from './contract/kinds.ts'
 import { listening } from './contract/listening.ts'
 import { longRows } from './contract/long-rows.ts'
 import { looking } from './contract/looking.ts'
@@ -24,7 +25,7 @@ import { upkeep } from './contract/upkeep.ts'
  */
 export const readModelsTopics: readonly ContractTopic[] = [
   ...[generations, building, activating, upkeep, listening, looking],
-  ...[applying, streams, longRows, removal, refusing, together],
+  ...[applying, streams, kinds, longRows, removal, refusing, together],
   ...[reading, inspecting, stores, model, damaging],
 ]
 

@@ -5,7 +5,8 @@ import type { PageQuery } from '../../../src/engine/read-models/ports/reads.ts'
 import type { ReadModelStore } from '../../../src/engine/read-models/ports/store.ts'
 import type { AtLeast, Page, ReadModel } from '../../../src/engine/read-models/read-model.ts'
 import { ShardedReadModel, shardNamed, shardsOf, shardVersions } from '../../../src/engine/read-models/shards.ts'
-import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
+import { MemoryEventLog, MemoryLogData } from '../../../src/engine/testing/memory/memory-event-log.ts'
+import { names } from './contract/samples.ts'
 import { numbers } from './contract/values.ts'
 import { all, openProven, ScriptedStore } from './scripted-store.ts'
 
@@ -87,6 +88,7 @@ function openSharded(shards: number, ids: readonly number[], away?: number) {
   const model = new ShardedReadModel(
     parts.map((part) => part.model),
     memoryLog,
+    names,
   )
   const up = () => Promise.all(parts.map(({ until }, at) => until(at === away ? 'down' : 'up')))
   return { stores, model, up }
@@ -190,6 +192,6 @@ it('each shard is held to the positions of its own partitions', async () => {
   const wait = { timeoutMs: 5 }
   const [fourth, second, first] = [4, 2, 1].map((partition) => ({ partition, offset: 7 }))
   const positions = [fourth, second, first].flatMap((each) => each ?? [])
-  await new ShardedReadModel(shards, memoryLog).page(all, { positions, wait })
+  await new ShardedReadModel(shards, memoryLog, names).page(all, { positions, wait })
   expect(asked).toEqual([undefined, { positions: [fourth, first], wait }, { positions: [second], wait }])
 })

@@ -5,6 +5,7 @@ import { openSqliteReadModels } from '../../../src/engine/read-models/sqlite/sql
 import { eventually } from '../../lib/eventually.ts'
 import { everything } from '../projector/projecting.ts'
 import { disturbed, openWorld, silentAtFirst, someSeats, underLogId, withMethods } from '../projector/world.ts'
+import { theatre } from '../theatre/theatre.ts'
 import { adjustableClock, filledWorld, growingLog, interrupted, names, startRebuild } from './rebuilding.ts'
 
 /** The shortest time for which a configuration has what is being built kept without renewal. */
@@ -93,7 +94,11 @@ describe('a rebuild that is disturbed', () => {
     const world = await filledWorld(5)
     const { log, add } = growingLog(world, () => world.log.endOffsets())
     add(someSeats(1, 5).slice(0, 3))
-    const other = openSqliteReadModels({ file: join(world.path, 'read-models.db'), version: 'test', home: 'seats' })
+    const other = openSqliteReadModels({
+      file: join(world.path, 'read-models.db'),
+      version: 'test',
+      names: theatre.names,
+    })
     onTestFinished(() => other.close())
     const skipTime = adjustableClock()
     const [progress, stop] = [vi.fn(), new AbortController()]

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, vi } from 'vitest'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { type RebuildOptions, rebuild } from '../../../src/engine/rebuilding/rebuild.ts'
-import { MemoryEventLog, MemoryLogData } from '../log/memory-event-log.ts'
+import { MemoryEventLog, MemoryLogData } from '../../../src/engine/testing/memory/memory-event-log.ts'
 import { logger } from '../projector/projecting.ts'
 import type { AnyRecord } from '../projector/records.ts'
 import { disturbed, runningWorld, type World, withMethods } from '../projector/world.ts'

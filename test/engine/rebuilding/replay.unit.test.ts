@@ -5,7 +5,7 @@ import { type LogRecord, type Offset, type ReadRecords, readMax } from '../../..
 import { Replay } from '../../../src/engine/rebuilding/replay.ts'
 import { logger } from '../projector/projecting.ts'
 import { bookingEvent, discard, logOf, newerEvent, seatAdded } from '../projector/records.ts'
-import { memoryReadModels } from '../read-models/memory-store.ts'
+import { memoryReadModels } from '../read-models/memory-read-models.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { adjustableClock } from './rebuilding.ts'
 

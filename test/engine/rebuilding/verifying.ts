@@ -8,7 +8,7 @@ import { theatre } from '../theatre/theatre.ts'
 
 /** Verifies the store of a world against its log, with a scratch read model of its own. */
 export function startVerify({ log, store }: Pick<World, 'log' | 'store'>, over: Partial<VerifyOptions> = {}) {
-  const scratch = openSqliteReadModels({ file: ':memory:', version: 'scratch', home: 'seats' })
+  const scratch = openSqliteReadModels({ file: ':memory:', version: 'scratch', names: theatre.names })
   onTestFinished(() => scratch.close())
   return verify({ log, store, scratch, definition: theatre, logger, ...over })
 }

@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
 import { idempotency } from '../../../src/engine/commands/idempotency.ts'
-import { type Definition, define, type StreamDefinition } from '../../../src/engine/definition/definition.ts'
+import { type Definition, define } from '../../../src/engine/definition/definition.ts'
 import type { EventContext } from '../../../src/engine/definition/event-codec.ts'
+import type { Kind, StreamDefinition } from '../../../src/engine/definition/kinds.ts'
 import type { Service } from '../../../src/engine/door/service.ts'
 import type { EventType } from '../../../src/engine/door/stream.ts'
-import { command, defineService, Int64Schema } from '../../../src/engine/index.ts'
+import { command, defineService, Int64Schema, stream } from '../../../src/engine/index.ts'
 import type { NewRecord } from '../../../src/engine/log/event-log.ts'
 import {
   type Booking,
@@ -147,43 +148,46 @@ const resources = {
   },
 } satisfies Service['resources']
 
+const shownSeat = ({ seat, isRemoved }: SeatState) => shown('seats', seat, isRemoved ? null : seatDocument(seat))
+
+export const seatStream = stream({
+  collection: 'seats',
+  source: '/v1/seats',
+  initial: undefined,
+  decide,
+  evolve,
+  state: seatState,
+  events: {
+    SeatAdded: {
+      ...eventType(1, added, SeatSchema, true),
+      isUnversioned: true,
+      write: ({ seat }) => seatDocument(seat),
+      read: (seat) => ({ type: 'SeatAdded', seat: seat as Seat }),
+    },
+    BookingPlaced: ofBooking('BookingPlaced', 2, true),
+    BookingApproved: ofBooking('BookingApproved', 3),
+    BookingDelivered: ofBooking('BookingDelivered', 4),
+    BookingCancelled: ofBooking('BookingCancelled', 3),
+    SeatRemoved: eventType(5, removed, Type.Object({ seatId: idSchema() }, { title: 'SeatRemovedData' })),
+  },
+  projections: [
+    { name: 'seats', version: 1, documents: (state) => (state ? [shownSeat(state)] : []) },
+    {
+      name: 'bookings',
+      version: 1,
+      documents: (state) => (state?.booking ? [shown('bookings', state.booking, bookingDocument(state.booking))] : []),
+    },
+  ],
+  commands: [addSeat, removeSeat, placeBooking, updateBooking],
+})
+
 const service = defineService({
   name: 'theatre',
   title: 'Theatre',
   version: '1.0.0',
   description: 'Seats that are booked.',
-  stream: {
-    collection: 'seats',
-    source: '/v1/seats',
-    initial: undefined,
-    decide,
-    evolve,
-    state: seatState,
-    events: {
-      SeatAdded: {
-        ...eventType(1, added, SeatSchema, true),
-        isUnversioned: true,
-        write: ({ seat }) => seatDocument(seat),
-        read: (seat) => ({ type: 'SeatAdded', seat: seat as Seat }),
-      },
-      BookingPlaced: ofBooking('BookingPlaced', 2, true),
-      BookingApproved: ofBooking('BookingApproved', 3),
-      BookingDelivered: ofBooking('BookingDelivered', 4),
-      BookingCancelled: ofBooking('BookingCancelled', 3),
-      SeatRemoved: eventType(5, removed, Type.Object({ seatId: idSchema() }, { title: 'SeatRemovedData' })),
-    },
-    projections: [
-      { name: 'seats', version: 1, documents: (state) => (state ? [shownSeat(state)] : []) },
-      {
-        name: 'bookings',
-        version: 1,
-        documents: (state) =>
-          state?.booking ? [shown('bookings', state.booking, bookingDocument(state.booking))] : [],
-      },
-    ],
-  },
+  streams: [seatStream],
   resources,
-  commands: [addSeat, removeSeat, placeBooking, updateBooking],
   errors,
   cli: [{ name: 'paint', summary: 'Paint the seats', run: paint }],
 })
@@ -196,10 +200,10 @@ async function paint([colour = '']: readonly string[]): Promise<string> {
 function shown(collection: string, { id, status }: Pick<Seat | Booking, 'id' | 'status'>, json: string | null) {
   return { collection, id, json, filters: { status } }
 }
-const shownSeat = ({ seat, isRemoved }: SeatState) => shown('seats', seat, isRemoved ? null : seatDocument(seat))
-
 /** The theatre, as the engine has it. */
-export const theatre = define(service.service) as unknown as Omit<Definition, keyof StreamDefinition> &
+const definition = define(service.service)
+export const theatre = { ...definition, ...definition.kinds[0] } as unknown as Definition &
+  Omit<Kind, keyof StreamDefinition> &
   StreamDefinition<SeatState | undefined, SeatCommand, SeatEvent>
 
 export function encodeEvent(event: SeatEvent, context: Omit<EventContext, 'stream'>): NewRecord {

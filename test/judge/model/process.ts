@@ -1,5 +1,5 @@
 import { AcknowledgedEvents } from '../../../src/engine/commands/acknowledged-events.ts'
-import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
+import { commandHandlers } from '../../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
 import { IdBlocks } from '../../../src/engine/commands/id-blocks.ts'
 import { EventFeed } from '../../../src/engine/feed/event-feed.ts'
@@ -77,7 +77,7 @@ export class ApiProcess extends Process {
     const ids = new IdAllocator(log, blocks)
     ids.prepare()
     this.acknowledged = new AcknowledgedEvents({ log, readModel: this.readModel, ids, logger })
-    const commands = createCommandHandler({
+    const commands = commandHandlers({
       readModel: this.readModel,
       log,
       appender: new GroupCommit(log, defaultLimits),

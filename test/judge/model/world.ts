@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { RebuildError } from '../../../src/engine/rebuilding/rebuild.ts'
+import { MemoryData } from '../../../src/engine/testing/memory/memory-data.ts'
 import { partitionsOf } from '../../engine/log/contract/fixture.ts'
 import { RecordingSubscriber } from '../../engine/log/recording-subscriber.ts'
 import { type AnyRecord, asText } from '../../engine/projector/records.ts'
-import { MemoryData } from '../../engine/read-models/memory-data.ts'
-import { memoryReadModels } from '../../engine/read-models/memory-store.ts'
+import { memoryReadModels } from '../../engine/read-models/memory-read-models.ts'
 import { petstore } from '../../store/petstore.ts'
 import type { LogRecord } from '../history.ts'
 import { Prefixes } from '../prefixes.ts'
@@ -39,7 +39,7 @@ export class World {
   constructor(log: EventLog, latenciesMs: readonly number[]) {
     let turn = 0
     this.log = log
-    this.store = memoryReadModels(this.#data, petstore.version, petstore.home.collection)
+    this.store = memoryReadModels(this.#data, petstore.version, petstore.names)
     const latencyMs = () => latenciesMs[turn++ % latenciesMs.length] ?? 1
     const foundBug = (error: unknown) => void this.bugs.push(error)
     this.#shared = { log, store: this.store, latencyMs, foundBug }

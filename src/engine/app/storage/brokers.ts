@@ -29,12 +29,12 @@ export async function openBrokers(
   timeoutMs?: number,
 ) {
   const start = performance.now()
-  const { version, home } = definition
+  const { version, names } = definition
   const log = await openKafkaEventLog({ ...kafka, appendTimeoutMs, logger, bootTimeoutMs: timeoutMs })
   const left = timeoutMs && Math.max(redisTimeoutMsMin, timeoutMs - (performance.now() - start))
   const versions = shardVersions(versionOfLog(version, log.logId), shards)
   const openVersion = (each: string) =>
-    openRedisReadModels({ ...redis, version: each, home: home.collection, logger, openTimeoutMs: left })
+    openRedisReadModels({ ...redis, version: each, names, logger, openTimeoutMs: left })
   const { logId } = log
   const openPublished = () =>
     publishers.map((publisher) => {

@@ -17,8 +17,8 @@ import { ConfigError } from '../variables.ts'
 
 /** Opens the files of embedded mode: for the single process that serves them, or existing ones beside it. */
 export function openFiles(definition: Definition, config: Config, logger: Logger, isOwner: boolean) {
-  const { version, stream } = definition
-  const shared = { file: readModelsFile(config), home: stream.collection }
+  const { version, names } = definition
+  const shared = { file: readModelsFile(config), names }
   if (isOwner) openDataFolder(config.dataDir)
   else expectEventLog(config)
   try {
@@ -105,8 +105,8 @@ async function readThrough(log: EventLog, update: (done: number, end: number) =>
 }
 
 /** Opens empty read models in a file of their own. */
-export function openScratch({ version, home }: Definition, file: string): ReadModelStore {
-  return openSqliteReadModels({ file, version, home: home.collection, isOwner: true })
+export function openScratch({ version, names }: Definition, file: string): ReadModelStore {
+  return openSqliteReadModels({ file, version, names, isOwner: true })
 }
 
 /**

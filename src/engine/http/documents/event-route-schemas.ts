@@ -2,6 +2,7 @@ import type { FastifySchema } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import type { Definition } from '../../definition/definition.ts'
 import { namedEvents, shownSchemas } from '../../definition/event-schemas.ts'
+import type { Kind } from '../../definition/kinds.ts'
 import { listed, withArticle } from '../../definition/words.ts'
 import { Int64Schema } from '../../lib/values/int64.ts'
 import { titledIn, titleOf } from '../../lib/values/named-schemas.ts'
@@ -20,12 +21,15 @@ const FeedStart = Type.Enum(['start'], {
 
 /** What the document names of requests and answers about events. */
 export function namedEventSchemas(definition: Definition): Readonly<Record<string, TSchema>> {
-  return { ...namedEvents(shownSchemas(definition.schemas)), ...titledIn([eventList(definition), FeedStart]) }
+  return {
+    ...namedEvents(shownSchemas(definition.schemas)),
+    ...titledIn([...definition.kinds.map((kind) => eventList(definition, kind)), FeedStart]),
+  }
 }
 
-function eventList(definition: Definition): TSchema {
-  const { home } = definition
-  const shown = shownSchemas(definition.schemas)
+function eventList(definition: Definition, { home, events }: Kind): TSchema {
+  const own = new Set(events.versions.map(({ type }) => type))
+  const shown = shownSchemas(definition.schemas).filter(({ type }) => own.has(type))
   const mapping = shown.map(({ type, name }) => [type, `#/components/schemas/${name}`])
   const title = `${titleOf(home.schema)}Event`
   const event = Type.Unsafe<unknown>({
@@ -38,13 +42,13 @@ function eventList(definition: Definition): TSchema {
 }
 
 /** The first event of the example. */
-function exampleOf({ service, schemas, home }: Definition) {
+function exampleOf({ stream, events, home, nameOf }: Kind) {
   return {
     specversion: '1.0',
     id: '01980f04-8c00-7000-8000-000000000001',
-    type: schemas[0]?.type,
-    source: service.stream.source,
-    subject: String(doc.idOf(home.example)),
+    type: events.versions[0]?.type,
+    source: stream.source,
+    subject: nameOf(doc.idOf(home.example)),
     time: '2026-11-20T09:30:00.000Z',
     datacontenttype: 'application/json',
     streamversion: 1,
@@ -52,9 +56,9 @@ function exampleOf({ service, schemas, home }: Definition) {
   }
 }
 
-export function historySchema(definition: Definition): FastifySchema {
-  const { home } = definition
-  const all = eventList(definition)
+export function historySchema(definition: Definition, kind: Kind): FastifySchema {
+  const { home } = kind
+  const all = eventList(definition, kind)
   return {
     ...(home.history && doc.operation(group, home.history)),
     params: doc.idParameter(home),
@@ -62,7 +66,7 @@ export function historySchema(definition: Definition): FastifySchema {
     headers: fields.headers(fields.requestHeaders.consistency()),
     response: {
       ...doc.anyOperation,
-      200: doc.answer(`The events of the ${home.noun}`, all, [exampleOf(definition)], fields.pageHeaders),
+      200: doc.answer(`The events of the ${home.noun}`, all, [exampleOf(kind)], fields.pageHeaders),
       400: doc.invalid('query: limit must be at most 100'),
       404: doc.notFoundAnswer(home.noun, doc.idOf(home.example)),
       503: unavailable,
@@ -70,9 +74,11 @@ export function historySchema(definition: Definition): FastifySchema {
   } as FastifySchema
 }
 
+const onlyOf = (noun: string) => Type.Optional(Int64Schema({ description: `Only events of this ${noun}` }))
+
 export function feedSchema(definition: Definition): FastifySchema {
-  const { home, resources } = definition
-  const created = exampleOf(definition)
+  const { kinds, resources } = definition
+  const created = exampleOf(kinds[0])
   const types = shownSchemas(definition.schemas).map(({ type }) => type)
   // Not named: in Go a value is one constant, and each of these is one already.
   const onlyOfType = Type.Enum(types, {
@@ -80,6 +86,10 @@ export function feedSchema(definition: Definition): FastifySchema {
     title: 'FollowedType',
     description: 'Only events of this type',
   })
+  const nouns = listed(
+    kinds.map(({ home }) => home.noun),
+    'and',
+  )
   const shownIn = listed(
     resources.map(({ collection }) => collection),
     'and',
@@ -89,7 +99,7 @@ export function feedSchema(definition: Definition): FastifySchema {
       operationId: 'followEvents',
       summary: 'Follow the events as they happen (beta)',
       description:
-        `The events that take effect, as server-sent events: of each ${home.noun} in their order, each once the ${shownIn} show ` +
+        `The events that take effect, as server-sent events: of each ${nouns} in their order, each once the ${shownIn} show ` +
         'it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come ' +
         'once more, with the same `id` in `data`. No `id` stands between several events of one `streamversion`. While nothing happens, an `id` or a comment comes every ten seconds. ' +
         'Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then ' +
@@ -98,7 +108,7 @@ export function feedSchema(definition: Definition): FastifySchema {
     querystring: Type.Object(
       {
         type: Type.Optional(onlyOfType),
-        [home.idName]: Type.Optional(Int64Schema({ description: `Only events of this ${home.noun}` })),
+        ...Object.fromEntries(kinds.map(({ home }) => [home.idName, onlyOf(home.noun)])),
         from: Type.Optional(FeedStart),
       },
       { additionalProperties: false },

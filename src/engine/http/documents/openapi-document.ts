@@ -10,12 +10,12 @@ type Named = Readonly<Record<string, object>>
 
 /** The schemas that the document names; wherever one is used it is referred to (decision 0040 has the rule for names). */
 function namedSchemas(definition: Definition): Named {
-  const { resources, service } = definition
+  const { resources, commands } = definition
   const lists = resources.map((resource) => listSchema(resource))
   return {
     ...titledIn([
       ...lists.map(({ response, querystring }) => [response[200].content, querystring]),
-      ...service.commands.map(({ body }) => body),
+      ...commands.map(({ body }) => body),
     ]),
     ...namedEventSchemas(definition),
     Error: ErrorSchema,
@@ -29,10 +29,10 @@ export async function openApiDocument(
   publicUrl: string,
   definition: Definition,
 ): Promise<string> {
-  const { service, resources, errors } = definition
+  const { service, resources, errors, commands } = definition
   const named = namedSchemas(definition)
   const withReferences = referringTo(named)
-  const closed = new Set(service.commands.map(({ body }) => titleOf(body ?? {})))
+  const closed = new Set(commands.map(({ body }) => titleOf(body ?? {})))
   const schemas: Record<string, object> = Object.fromEntries(
     Object.entries(named).map(([name, schema]) => {
       const open = 'properties' in schema && !closed.has(name) ? isOpen : {}

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Handled, type MakeCommand, UnknownOutcome } from '../../commands/command-handler.ts'
 import { idempotency } from '../../commands/idempotency.ts'
-import type { Definition, NamedResource } from '../../definition/definition.ts'
+import type { Definition, NamedCommand } from '../../definition/definition.ts'
+import type { Kind, NamedResource } from '../../definition/kinds.ts'
 import { documentsOf } from '../../definition/shown-documents.ts'
 import { Rejected } from '../../door/rejected.ts'
-import type { CommandRoute } from '../../door/service.ts'
 import { eventTime, timeOfDay } from '../../lib/clock.ts'
 import { ServiceError } from '../../lib/errors/errors.ts'
 import type { Int64 } from '../../lib/values/int64.ts'
@@ -26,7 +26,7 @@ import {
   replyToCommand,
 } from './resource.ts'
 
-type Route = CommandRoute<unknown>
+type Route = NamedCommand
 
 /** A command as it was asked for. */
 interface Asked {
@@ -40,7 +40,7 @@ interface Asked {
 /** The commands of the service. */
 export function addCommandRoutes(app: FastifyInstance, services: RouteServices): void {
   const { definition } = services
-  for (const route of definition.service.commands) {
+  for (const route of definition.commands) {
     const resource = resourceOf(definition, route)
     app.route<{ Params: Readonly<Record<string, Int64>>; Body: unknown }>({
       method: route.method,
@@ -56,7 +56,7 @@ export function addCommandRoutes(app: FastifyInstance, services: RouteServices):
 }
 
 /** The resource that a command creates one of, or changes one of. */
-function resourceOf({ resources, home }: Definition, { creates, on }: Route): NamedResource {
+function resourceOf({ resources }: Definition, { creates, on, kind: { home } }: Route): NamedResource {
   const collection = creates ?? (typeof on === 'object' && 'document' in on ? on.document : home.collection)
   return resources.find((each) => each.collection === collection) ?? home
 }
@@ -95,7 +95,7 @@ async function handle(
   { route, body, document, key }: Asked,
   precondition: ((json: string) => void) | undefined,
 ): Promise<Handled<unknown>> {
-  const stream = document ?? streamOf(services.definition, route, body)
+  const stream = document ?? streamOf(route, body)
   const command: MakeCommand<unknown> = ({ id, time }) => route.command({ id: document?.id ?? id, time, body })
   const drawsId = route.creates !== undefined
   const { owner } = holderOf(reply.request)
@@ -109,20 +109,24 @@ async function handle(
     atLeast,
     wait,
   }
-  return await services.commands.handle(command, options).catch((error: unknown) => {
-    // It may exist: a client that does not retry with an Idempotency-Key can look for it.
-    if (error instanceof UnknownOutcome && drawsId && stream !== 'new')
-      reply.header('location', addressOf(reply, `${resource.path}/${error.id}`))
-    throw error
-  })
+  return await services
+    .commands(route.kind)
+    .handle(command, options)
+    .catch((error: unknown) => {
+      // It may exist: a client that does not retry with an Idempotency-Key can look for it.
+      if (error instanceof UnknownOutcome && drawsId && stream !== 'new')
+        reply.header('location', addressOf(reply, `${resource.path}/${error.id}`))
+      throw error
+    })
 }
 
 /** Throws what the command is rejected with where no stream can be meant. */
-function streamOf({ stream, home }: Definition, { on, command }: Route, body: unknown): string {
+function streamOf({ on, command, kind }: Route, body: unknown): string {
+  const { stream, home, nameOf } = kind
   if (on === 'new') return 'new'
   if ('document' in on) throw new Error('the command is about a document, and its path names none')
   const id = on.stream(body)
-  if (documentId(home.collection, id) !== undefined) return String(id)
+  if (documentId(home.collection, id) !== undefined) return nameOf(id)
   const decision = stream.decide(command({ id: 0, time: eventTime(timeOfDay()), body }), stream.initial)
   if (decision instanceof Rejected) throw ServiceError.own(decision.code, decision.message)
   throw new Error(`no stream can have the id ${id}`)
@@ -145,7 +149,7 @@ function answer(
   { route, body, document, key }: Asked,
   handled: Exclude<Handled<unknown>, { outcome: 'not_found' }>,
 ): string | FastifyReply {
-  const { services, resource, reply } = exchange
+  const { resource, reply } = exchange
   const { collection, path } = resource
   if (handled.outcome === 'unchanged') {
     const { document: shown, reached } = handled
@@ -161,12 +165,12 @@ function answer(
   const json =
     handled.outcome === 'replayed'
       ? route.key?.again({ id, time: handled.record.time }, body)
-      : shownIn(services.definition, handled.state, { collection, id })
+      : shownIn(route.kind, handled.state, { collection, id })
   if (json === undefined) throw new Error(`the command left no document ${collection} ${id}`)
   return replyToCommand(exchange, json, handled.position)
 }
 
 /** The JSON of a document that the state shows; null if it is removed. */
-function shownIn(definition: Definition, state: unknown, { collection, id }: DocumentId): string | null | undefined {
-  return documentsOf(definition, state).find((each) => each.id === id && each.collection === collection)?.json
+function shownIn(kind: Kind, state: unknown, { collection, id }: DocumentId): string | null | undefined {
+  return documentsOf(kind, state).find((each) => each.id === id && each.collection === collection)?.json
 }

@@ -1,26 +1,31 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Definition } from '../../definition/definition.ts'
+import type { Kind } from '../../definition/kinds.ts'
 import type { FeedStep } from '../../feed/event-feed.ts'
 import type { Account, FeedEvent } from '../../feed/feed-batch.ts'
 import type { Int64 } from '../../lib/values/int64.ts'
+import type { StreamId } from '../../read-models/stored-texts.ts'
 import { feedSchema, historySchema } from '../documents/event-route-schemas.ts'
 import * as doc from '../documents/schema-parts.ts'
 import { holderOf, isStillValid, requireScope } from '../guards/auth.ts'
 import { checkIfMatch, readConditions } from '../values/conditions.ts'
 import { readHistoryCursor, readTokens, type TokenScope, writeHistoryCursor, writeToken } from '../values/tokens.ts'
 import { jsonType } from '../wire/error-replies.ts'
-import { addNext, addReached, notFound, type RouteServices, readExchange } from './resource.ts'
+import { addNext, addReached, notFound, type RouteServices, readExchange, togetherError } from './resource.ts'
 
 /** The history of each stream, and the live feed of all events (both beta). */
 export function addEventRoutes(app: FastifyInstance, services: RouteServices): void {
   const onRequest = requireScope('read')
   const { definition } = services
-  const { home } = definition
-  app.get<{ Params: Readonly<Record<string, Int64>>; Querystring: HistoryPage }>(
-    `${home.path.slice('/v1'.length)}/:${home.idName}/events`,
-    { schema: historySchema(definition), onRequest },
-    ({ params, query }, reply) => replyWithHistory(services, Object.values(params)[0] ?? 0, query, reply),
-  )
+  for (const kind of definition.kinds) {
+    const { path, idName } = kind.home
+    app.get<{ Params: Readonly<Record<string, Int64>>; Querystring: HistoryPage }>(
+      `${path.slice('/v1'.length)}/:${idName}/events`,
+      { schema: historySchema(definition, kind), onRequest },
+      ({ params, query }, reply) => replyWithHistory(services, kind, Object.values(params)[0] ?? 0, query, reply),
+    )
+  }
   // A HEAD would wait for the end of what has none.
   app.get<{ Querystring: FeedFilter }>(
     '/events',
@@ -36,18 +41,18 @@ interface HistoryPage {
 
 async function replyWithHistory(
   services: RouteServices,
+  { home, nameOf }: Kind,
   id: Int64,
   { limit = doc.pageLimit.default, cursor }: HistoryPage,
   reply: FastifyReply,
 ): Promise<string> {
-  const { home } = services.definition
-  const list = `versions:${id}`
+  const list = `versions:${nameOf(id)}`
   const after = cursor === undefined ? undefined : readHistoryCursor(cursor, list)
   const conditions = readConditions(reply.request.headers)
   const exchange = readExchange(services, home, reply)
   const { owner } = holderOf(reply.request)
   const reader = { owner, isGone: () => reply.raw.destroyed }
-  const history = await services.events.history(String(id), { after, limit }, reader, exchange.atLeast)
+  const history = await services.events.history(nameOf(id), { after, limit }, reader, exchange.atLeast)
   const { events, last, isKnown, reached } = history
   addReached(exchange, reached)
   if (!isKnown) throw notFound(exchange, id)
@@ -79,14 +84,21 @@ async function replyWithFeed(
   const after = last === undefined || last === '' ? beginning : readTokens(log, String(last), 'header: Last-Event-ID')
   const clientLeft = new AbortController()
   reply.raw.once('close', () => clientLeft.abort())
-  const id = query[definition.home.idName]
-  const stream = id === undefined ? undefined : String(id)
+  const stream = streamIn(definition, query)
   const steps = await events.follow({ after, stream, type }, accountOf(reply, rate), clientLeft.signal)
   reply.type('text/event-stream')
   // Else nginx gathers before it sends, and so do proxies that compress.
   reply.headers({ 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' })
   const isKeyValid = () => isStillValid(reply.request, findKey)
   return reply.send(Readable.from(serverSentEvents(log, steps, isKeyValid), { objectMode: false, highWaterMark: 1 }))
+}
+
+/** Throws ServiceError invalid_request where two are asked for. */
+function streamIn({ kinds }: Definition, query: Readonly<Record<string, unknown>>): StreamId | undefined {
+  const [asked, other] = kinds.filter(({ home }) => query[home.idName] !== undefined)
+  if (asked === undefined) return undefined
+  if (other !== undefined) throw togetherError(asked.home.idName, other.home.idName)
+  return asked.nameOf(String(query[asked.home.idName]))
 }
 
 /** On which the batches are read that a request causes. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { NamedResource } from '../../definition/definition.ts'
+import type { NamedResource } from '../../definition/kinds.ts'
 import type { Int64 } from '../../lib/values/int64.ts'
 import * as fields from '../documents/header-schemas.ts'
 import * as doc from '../documents/schema-parts.ts'

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
-import type { CommandHandler } from '../../commands/command-handler.ts'
-import type { Definition, NamedResource } from '../../definition/definition.ts'
+import type { CommandHandlers } from '../../commands/execution.ts'
+import type { Definition } from '../../definition/definition.ts'
+import type { NamedResource } from '../../definition/kinds.ts'
 import { indexOf } from '../../definition/shown-documents.ts'
 import { notFoundCode } from '../../door/errors.ts'
 import type { EventFeed } from '../../feed/event-feed.ts'
@@ -21,7 +22,7 @@ import { jsonType } from '../wire/error-replies.ts'
 export interface RouteServices {
   readonly definition: Definition
   readonly readModel: Pick<ReadModel, 'find' | 'page'>
-  readonly commands: CommandHandler<unknown, unknown>
+  readonly commands: CommandHandlers
   readonly log: TokenScope
   readonly events: Pick<EventFeed, 'history' | 'follow'>
   readonly findKey: FindKey
@@ -151,17 +152,20 @@ function oneOf(filters: Readonly<Record<string, unknown>>): Parameter | undefine
 
 function refuseTogether(name: string, others: Readonly<Record<string, unknown>>): void {
   const other = Object.keys(others).find((each) => others[each] !== undefined)
-  if (other !== undefined)
-    throw new ServiceError('invalid_request', `query: ${name} and ${other} cannot be used together`)
+  if (other !== undefined) throw togetherError(name, other)
+}
+
+export function togetherError(name: string, other: string): ServiceError {
+  return new ServiceError('invalid_request', `query: ${name} and ${other} cannot be used together`)
 }
 
 /** What a cursor belongs to. The first filter is told from the others by having no name: old cursors have none. */
 function listName(
-  { home }: Definition,
+  { names }: Definition,
   { collection, filters = {} }: NamedResource,
   filter: Parameter | undefined,
 ): string {
-  const prefix = collection === home.collection ? '' : `${collection}:`
+  const prefix = collection === names.collections[0] ? '' : `${collection}:`
   if (filter === undefined) return prefix
   const [first] = Object.keys(filters)
   return prefix + (filter[0] === first ? filter[1] : indexOf(...filter))

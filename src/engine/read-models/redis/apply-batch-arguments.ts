@@ -1,6 +1,7 @@
-import { type StoredDocument, setName, textSets } from '../document.ts'
+import { type DocumentId, type StoredDocument, setName, textSets } from '../document.ts'
 import type { Batch, DocumentChange } from '../ports/projection.ts'
-import { encodeCheckpoint, homeIdOf, startOfPartition } from '../stored-texts.ts'
+import { encodeCheckpoint, startOfPartition } from '../stored-texts.ts'
+import type { StreamNames } from '../stream-names.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { progressMessage } from './redis-progress.ts'
 
@@ -9,7 +10,7 @@ export function applyBatchArguments(
   storeKeys: RedisKeys,
   generation: string,
   batch: Batch,
-  home: string,
+  names: StreamNames,
 ): { keys: string[]; args: (string | number)[] } {
   const { partition, expected, checkpoint, newStreams, withoutEffect } = batch
   const { checkpoints, sizes, set } = storeKeys.generation(generation)
@@ -20,7 +21,7 @@ export function applyBatchArguments(
   return {
     keys: [
       ...[storeKeys.active, storeKeys.building, checkpoints, sizes],
-      ...[home, ...textSets, ...sets.map(({ name }) => name)].map(set),
+      ...[...textSets, ...names.collections, ...sets.map(({ name }) => name)].map(set),
     ],
     args: [
       generation,
@@ -30,8 +31,8 @@ export function applyBatchArguments(
       storeKeys.progress,
       progressMessage(generation, { partition, from: expected.next, next: checkpoint.next, withoutEffect }),
       newStreams.length === 0 ? '' : JSON.stringify(newStreams.map((stream) => stream.toWellFormed())),
-      idsToLookFor(batch, home).join(' '),
-      home,
+      documentsToLookFor(batch, names).join(' '),
+      names.collections.join(' '),
       after.length,
       after.map(documentText).join(''),
       before.length,
@@ -74,13 +75,24 @@ function inOrder(changes: readonly DocumentChange[]): Ordered {
   return { after: [...after, ...ordered], before: [...before, ...removed], changed }
 }
 
-/** The ids of new streams that a document may show, except those whose new document is checked anyway. */
-function idsToLookFor({ newStreams, documents }: Batch, home: string): number[] {
-  const created = new Set<string>()
+/**
+ * The documents that may show new streams, except those that are new and checked anyway: each with the place of its stream,
+ * from 1.
+ */
+function documentsToLookFor({ newStreams, documents }: Batch, names: StreamNames): string[] {
+  const created = new Set<string | undefined>()
   for (const { before, after } of documents) {
-    if (before === undefined && after?.collection === home) created.add(String(after.id))
+    if (before === undefined && after !== undefined) created.add(names.streamOf(after))
   }
-  return newStreams.filter((stream) => !created.has(stream)).flatMap((stream) => homeIdOf(stream) ?? [])
+  return newStreams.flatMap((stream, i) => {
+    const document = created.has(stream) ? undefined : names.documentOf(stream)
+    return document === undefined ? [] : `${placeOf(names, document)}:${i + 1}`
+  })
+}
+
+/** Which of the collections of `names` has a document, from 1, and its id; of none the id 0, which no document has. */
+export function placeOf({ collections }: StreamNames, document: DocumentId | undefined): string {
+  return document === undefined ? '1:0' : `${collections.indexOf(document.collection) + 1}:${document.id}`
 }
 
 /** Changes of collections and indexes. */

@@ -1,26 +1,30 @@
 --[[ apply-batch: applies one batch of one partition if its checkpoint is the expected one. O(log n) per member.
   KEYS[1] active, hash    KEYS[2] building, hash    KEYS[3] checkpoints, hash    KEYS[4] sizes, hash
-  KEYS[5] the home collection, sorted set    KEYS[6] rows    KEYS[7] keys    KEYS[8] history    KEYS[9] parked
-  KEYS[10] waiting: the five sets of texts, hashes
-  KEYS[11..] the sets that the batch changes, sorted sets; KEYS[3..] all of one generation
+  KEYS[5] rows    KEYS[6] keys    KEYS[7] history    KEYS[8] parked    KEYS[9] waiting: the five sets of texts, hashes
+  KEYS[10..] first the collections of ARGV[9], then the sets that the batch changes, sorted sets; KEYS[3..] all of one
+          generation
   ARGV[1] generation    ARGV[2] partition    ARGV[3] expected checkpoint, '' for none stored    ARGV[4] new checkpoint
   ARGV[5] progress channel    ARGV[6] progress message
-  ARGV[7] new streams, a JSON array, or ''    ARGV[8] ids of those whose document is not among the new ones, with spaces
-  ARGV[9] name of the home collection
+  ARGV[7] new streams, a JSON array, or ''    ARGV[8] of those whose document is not among the new ones,
+          with spaces: which of ARGV[9] has the document, its id, which of ARGV[7] it is, each from 1, with colons
+  ARGV[9] the names of the collections whose documents show streams, with spaces
   ARGV[10] number of documents as they will be    ARGV[11] id, JSON and what is behind it of each, each text followed by NUL
   ARGV[12] number of documents as they were    ARGV[13] the same of each    ARGV[14] how many are in both, the first of each;
           the others of ARGV[11] are new, those of a collection together and in order of id
-  ARGV[15..] for each of KEYS[11..]: its name; for each document of ARGV[11] 1 if it is to be added, else 0; for each of
+  ARGV[15..] for each of the sets that change: its name; for each document of ARGV[11] 1 if it is to be added, else 0; for each of
           ARGV[13] 1 if it is to be removed, else 0
-  ARGV[..] two lists for each of KEYS[6..10], each its number of arguments and then these: fields and values to set, fields
+  ARGV[..] two lists for each of KEYS[5..9], each its number of arguments and then these: fields and values to set, fields
           to remove
   Returns {'applied'}; or, having written nothing, {'generation_gone'}, {'later'}, {'checkpoint_mismatch'}, {'incomplete'} or
           {'exist', {stream, ...}, {collection, id, ...}}; or the error WRONGTYPE, if another of KEYS than the first two has
           another type ]]
-local checkpoints, sizes, home, rows = unpack(KEYS, 3, 6)
-local parked = KEYS[9]
-local textSets = {'rows', 'keys', 'history', 'parked', 'waiting'}
-local firstSet, setCount = 11, #KEYS - 10
+local checkpoints, sizes, rows = unpack(KEYS, 3, 5)
+local parked = KEYS[8]
+local names = {'rows', 'keys', 'history', 'parked', 'waiting'}
+local textSets = {unpack(names)}
+for name in string.gmatch(ARGV[9], '[^ ]+') do names[#names + 1] = name end
+local firstSet = 5 + #names
+local setCount = #KEYS - firstSet + 1
 
 local active, paused = unpack(redis.pcall('HMGET', KEYS[1], 'name', 'paused')) -- of another type it names none
 local isActive = active == ARGV[1]
@@ -36,10 +40,9 @@ end
 if (stored or '') ~= ARGV[3] or stored == '' then return {'checkpoint_mismatch'} end
 if redis.call('EXISTS', sizes) == 0 then return {'incomplete'} end
 
-local names = {ARGV[9], unpack(textSets)}
-for set = 1, setCount do names[6 + set] = ARGV[12 + 3 * set] end
+for set = 1, setCount do names[#names + 1] = ARGV[12 + 3 * set] end
 for i, recorded in ipairs(redis.call('HMGET', sizes, unpack(names))) do
-  local isHash = i > 1 and i <= 6
+  local isHash = i <= #textSets
   local actual = redis.call(isHash and 'HLEN' or 'ZCARD', KEYS[4 + i])
   -- As text: Lua takes 1e3 for a number, and HINCRBY would then fail in the middle.
   if tostring(actual) ~= (recorded or '0') then return {'incomplete'} end
@@ -82,11 +85,13 @@ for set = 1, setCount do
   end
 end
 
-local known = {}
-for id in string.gmatch(ARGV[8], '%d+') do
-  if redis.call('ZCOUNT', home, id, id) > 0 then known[#known + 1] = id end
+local known, newStreams = {}, nil
+for set, id, place in string.gmatch(ARGV[8], '(%d+):(%d+):(%d+)') do
+  if redis.call('ZCOUNT', KEYS[9 + set], id, id) > 0 then
+    newStreams = newStreams or cjson.decode(ARGV[7])
+    known[#known + 1] = newStreams[tonumber(place)]
+  end
 end
-local newStreams
 for _, key in ipairs({rows, parked}) do
   if ARGV[7] ~= '' and redis.call('HLEN', key) > 0 then
     newStreams = newStreams or cjson.decode(ARGV[7])
@@ -142,8 +147,8 @@ local function writeList(command, key)
   return write(command, key, ARGV, first, at - 1), at - first
 end
 for i, name in ipairs(textSets) do
-  local new = writeList('HSET', KEYS[5 + i]) -- those that replace a text are not counted
-  local _, removed = writeList('HDEL', KEYS[5 + i])
+  local new = writeList('HSET', KEYS[4 + i]) -- those that replace a text are not counted
+  local _, removed = writeList('HDEL', KEYS[4 + i])
   grow(name, new - removed)
 end
 

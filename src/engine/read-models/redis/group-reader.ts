@@ -13,6 +13,8 @@ export interface SetLookup {
   readonly of: number | string
   /** Size of a page, or the last id. */
   readonly limit?: number
+  /** What stands before an id in the name of a stream: of those in a set of texts, or of an owner. */
+  readonly prefix?: string
 }
 
 export interface Answer {
@@ -134,10 +136,11 @@ export function readArguments(storeKeys: RedisKeys, generation: string, lookups:
   const sets: string[] = []
   const texts: string[] = []
   let asked = ''
-  for (const { what, set, of, limit = 0 } of lookups) {
+  for (const { what, set, of, limit = 0, prefix = '' } of lookups) {
     if (!sets.includes(set)) sets.push(set)
     const number = typeof of === 'number' ? of : texts.push(of)
-    asked += `${what} ${sets.indexOf(set) + 1} ${number} ${limit} `
+    const before = prefix === '' ? 0 : texts.push(prefix)
+    asked += `${what} ${sets.indexOf(set) + 1} ${number} ${limit} ${before} `
   }
   const names = sets.map((set) => `${set}\0`).join('')
   return { sets, keys: [storeKeys.active, checkpoints, sizes, ...sets.map(keyOf)], args: [names, asked, ...texts] }

@@ -1,12 +1,13 @@
 --[[ read: looks up entries in the sets of one generation, with the proof of an absence, at one moment.
   KEYS[1] active, hash    KEYS[2] checkpoints, hash    KEYS[3] sizes, hash    KEYS[4..] the sets to read
   ARGV[1] their names, each followed by NUL
-  ARGV[2] lookups, each value followed by a space: kind; index into KEYS[4..], from 1; two numbers
+  ARGV[2] lookups, each value followed by a space: kind; index into KEYS[4..], from 1; two numbers; what stands before an id
+          in the name of a stream: which of ARGV[3..], from 1, 0 for nothing
           member: id and 0    page: the id after which it begins, and its maximum size
-          any: the first and the last id, of documents or of fields in decimal
+          any: the first and the last id, of documents or in fields that are names of streams
           owner: 0 and 0: the member or the field that has the name of the stream of the last document before
           field: which of ARGV[3..], from 1, and 0
-  ARGV[3..] fields of hashes
+  ARGV[3..] fields of hashes, and what stands before ids
   Returns few long texts, which are the cheapest for the client to read: {state, completeness, result of each lookup, ...}
           The error WRONGTYPE, if KEYS[2], KEYS[3] or a set is of another type
           state, separated by NUL: name of the active generation or '', then fields and values of checkpoints in turn
@@ -28,21 +29,23 @@ function find.member(set, id)
   document = redis.call('ZRANGE', KEYS[set + 3], id, id, 'BYSCORE')[1] or false
   return document
 end
-function find.owner(set)
+function find.owner(set, _, _, prefix)
   if not document then return false end
   local owner = string.match(document, '%z(.*)$')
   if not owner then return false end
   if isHash[names[set]] then return redis.call('HGET', KEYS[set + 3], owner) end
-  local isId = string.find(owner, '^[1-9]%d*$') and (#owner < 16 or #owner == 16 and owner <= '9007199254740991')
-  return isId and redis.call('ZRANGE', KEYS[set + 3], owner, owner, 'BYSCORE')[1] or false
+  if string.sub(owner, 1, #prefix) ~= prefix then return false end
+  local id = string.sub(owner, #prefix + 1)
+  local isId = string.find(id, '^[1-9]%d*$') and (#id < 16 or #id == 16 and id <= '9007199254740991')
+  return isId and redis.call('ZRANGE', KEYS[set + 3], id, id, 'BYSCORE')[1] or false
 end
 function find.field(set, number) return redis.call('HGET', KEYS[set + 3], ARGV[2 + number]) end
-function find.any(set, first, last)
+function find.any(set, first, last, prefix)
   local key = KEYS[set + 3]
   if not isHash[names[set]] then return redis.call('ZCOUNT', key, first, last) > 0 and '1' end
   if redis.call('HLEN', key) == 0 then return false end
   for id = tonumber(first), tonumber(last) do
-    if redis.call('HEXISTS', key, string.format('%.0f', id)) == 1 then return '1' end
+    if redis.call('HEXISTS', key, prefix .. string.format('%.0f', id)) == 1 then return '1' end
   end
   return false
 end
@@ -63,8 +66,8 @@ function find.page(set, after, limit)
 end
 
 local reply = {'', table.concat(complete)}
-for what, set, a, b in string.gmatch(ARGV[2], '(%a+) (%d+) (%d+) (%d+)') do
-  reply[#reply + 1] = find[what](tonumber(set), a, b)
+for what, set, a, b, before in string.gmatch(ARGV[2], '(%a+) (%d+) (%d+) (%d+) (%d+)') do
+  reply[#reply + 1] = find[what](tonumber(set), a, b, before == '0' and '' or ARGV[2 + before])
 end
 local state = redis.call('HGETALL', KEYS[2])
 local active = redis.pcall('HGET', KEYS[1], 'name') -- of another type it names none

@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import { Listeners } from '../listeners.ts'
 import type { ReadModelStore } from '../ports/store.ts'
+import type { StreamNames } from '../stream-names.ts'
 import { groupReader } from './group-reader.ts'
 import { run } from './redis-calls.ts'
 import { type ConnectionLogger, openConnections } from './redis-connection.ts'
@@ -16,8 +17,7 @@ export interface RedisReadModelsOptions extends StoreName {
   readonly url: string
   /** In addition to what the URL says. */
   readonly tls?: ConnectionOptions | undefined
-  /** The collection whose documents show the streams of the same id. */
-  readonly home: string
+  readonly names: StreamNames
   readonly logger: ConnectionLogger
   /** How long to wait for a server that does not answer yet; by default 30 s. */
   readonly openTimeoutMs?: number | undefined
@@ -29,16 +29,16 @@ export interface RedisReadModelsOptions extends StoreName {
  * keys.
  */
 export async function openRedisReadModels(options: RedisReadModelsOptions): Promise<ReadModelStore> {
-  const { url, tls, home, logger, openTimeoutMs = 30_000 } = options
+  const { url, tls, names, logger, openTimeoutMs = 30_000 } = options
   const keys = redisKeys(options)
   const connections = await openConnections({ url, tls }, keys.active, logger, openTimeoutMs)
   const { commands, subscriber } = connections
   const listeners = new Listeners({ connected: false })
   const stopHearing = hearProgress(subscriber, keys.progress, listeners)
-  const read = groupReader(keys, (names, args) => run(commands, 'read', names, args))
+  const read = groupReader(keys, (used, args) => run(commands, 'read', used, args))
   return {
-    reads: redisReads(read, home),
-    projection: redisProjection(commands, keys, home),
+    reads: redisReads(read, names),
+    projection: redisProjection(commands, keys, names),
     generations: redisGenerations(connections.to, options, listeners),
     inspection: redisInspection(commands, keys),
     get warnings() {

@@ -1,11 +1,12 @@
 import { DamagedError } from '../damaged.ts'
-import { type DocumentId, type StoredDocument, setName } from '../document.ts'
+import { type DocumentId, setName } from '../document.ts'
 import { chunksToLoad, loadedStream } from '../loaded-stream.ts'
 import type { FoundJson, Proof, StoredReads, StoredStream, StreamQuery } from '../ports/reads.ts'
 import { checkText, provenDocument, provenPage } from '../proven-document.ts'
 import { foundRow } from '../row-place.ts'
-import { homeIdOf, keyId, type StreamId } from '../stored-texts.ts'
+import { keyId, type StreamId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
+import type { StreamNames } from '../stream-names.ts'
 import type { Answer, GroupReader, SetLookup } from './group-reader.ts'
 import { decodeDocument, decodeShown } from './stored.ts'
 
@@ -16,55 +17,60 @@ function jsonOf(document: DocumentId, member: string): string {
   return json
 }
 
-/** `home`: the collection whose documents show the streams of the same id. */
-export function redisReads(read: GroupReader, home: string): StoredReads {
+export function redisReads(read: GroupReader, names: StreamNames): StoredReads {
   function documentOf({ collection, id }: DocumentId, member: string | null | undefined): FoundJson | undefined {
     if (member === null || member === undefined) return undefined
     const document = { collection, id }
-    return provenDocument(document, decodeDocument(document, member), home)
+    return provenDocument(document, decodeDocument(document, member), names)
   }
 
   /** The document that shows a stream, with what is behind it. */
-  function homeDocument(stream: StreamId | undefined, member: string): Pick<StoredDocument, 'json' | 'behind'> {
-    return decodeShown({ collection: home, id: Number(stream) }, member)
+  function homeDocument(stream: StreamId | undefined, member: string | undefined) {
+    const document = stream === undefined ? undefined : names.documentOf(stream)
+    return document === undefined || member === undefined ? undefined : decodeShown(document, member)
   }
 
-  /** Where to find what is stored of a stream; with the document alone its name is known only when that is found. */
+  /**
+   * Where to find what is stored of a stream: row, what is parked, the document that shows it. With a document alone the
+   * name of its stream is known only when that is found, so the last is looked for in the collection of each kind.
+   */
   function lookupsOf({ stream, document }: StreamQuery): readonly (SetLookup | undefined)[] {
-    if (stream === undefined && document === undefined) return []
-    if (stream === undefined) return [home, 'rows', 'parked'].map((set) => ({ what: 'owner', set, of: 0 }))
-    const id = homeIdOf(stream)
-    return [
-      id === undefined ? undefined : { what: 'member', set: home, of: id },
-      { what: 'field', set: 'rows', of: stream },
-      { what: 'field', set: 'parked', of: stream },
-    ]
+    if (stream !== undefined) {
+      const shown = names.documentOf(stream)
+      return [
+        { what: 'field', set: 'rows', of: stream },
+        { what: 'field', set: 'parked', of: stream },
+        shown && { what: 'member', set: shown.collection, of: shown.id },
+      ]
+    }
+    if (document === undefined) return [undefined, undefined]
+    const owners = names.collections.map((set) => ({ set, prefix: names.prefixOf(set) }))
+    return [{ set: 'rows' }, { set: 'parked' }, ...owners].map((each) => ({ what: 'owner', of: 0, ...each }))
   }
 
   /** The lookups of a load, and what it answers when they are found. */
   function loadOf(query: StreamQuery) {
     const { document, key } = query
-    const stream = query.stream ?? (document?.collection === home ? String(document.id) : undefined)
+    const stream = query.stream ?? (document && names.streamOf(document))
     const chunks = chunksToLoad({ ...query, stream })
-    const [member, row, parked] = lookupsOf({ stream, document })
+    const ofStream = lookupsOf({ stream, document })
     const all: (SetLookup | undefined)[] = [
       document && { what: 'member', set: document.collection, of: document.id },
-      ...[member, row, parked],
       key && { what: 'field', set: 'keys', of: keyId(key) },
+      ...ofStream,
       ...chunks.map((chunk): SetLookup => ({ what: 'field', set: 'history', of: chunkId(stream ?? '', chunk) })),
     ]
     const lookups = all.filter((each) => each !== undefined)
     function streamOf(proof: Proof, found: Answer['found']): StoredStream {
-      const [shown, own, rowText, parkedText, record, ...history] = all.map((each) =>
+      const [shown, record, rowText, parkedText, ...more] = all.map((each) =>
         each ? (found[lookups.indexOf(each)] ?? undefined) : undefined,
       )
+      const own = more.slice(0, ofStream.length - 2).find((each) => each !== undefined)
+      const history = more.slice(ofStream.length - 2)
       const requestedDocument = document && documentOf(document, shown)
       const texts = {
         document: requestedDocument,
-        ...foundRow(
-          own === undefined ? undefined : homeDocument(stream ?? requestedDocument?.stream, own),
-          () => rowText,
-        ),
+        ...foundRow(homeDocument(stream ?? requestedDocument?.stream, own), () => rowText),
         parked: parkedText,
         record,
         chunk: (number: number) => history[chunks.indexOf(number)],
@@ -108,11 +114,11 @@ export function redisReads(read: GroupReader, home: string): StoredReads {
     },
 
     async heldIds(generation, { collections, first, last }) {
-      const sets = [...collections, 'rows', 'parked']
-      const { proof, found } = await read(
-        generation,
-        sets.map((set) => ({ what: 'any', set, of: first, limit: last })),
+      const range = { what: 'any', of: first, limit: last } as const
+      const streams = names.collections.flatMap((collection) =>
+        ['rows', 'parked'].map((set) => ({ ...range, set, prefix: names.prefixOf(collection) })),
       )
+      const { proof, found } = await read(generation, [...collections.map((set) => ({ ...range, set })), ...streams])
       return { proof, holdsAny: found.some((each) => each !== null) }
     },
 

@@ -6,7 +6,8 @@ import type { TextSet } from '../document.ts'
 import type { Checkpoints, StoredGeneration } from '../ports/generations.ts'
 import { checkText } from '../proven-document.ts'
 import { type FoundRow, foundRow } from '../row-place.ts'
-import { type Checkpoint, decodeCheckpoint, homeIdOf, type StreamId } from '../stored-texts.ts'
+import { type Checkpoint, decodeCheckpoint, type StreamId } from '../stored-texts.ts'
+import type { StreamNames } from '../stream-names.ts'
 import { DamagedFile, isDamage, type RepairOptions } from './damaged-file.ts'
 import { type DocumentSet, SqliteConnection } from './sqlite-connection.ts'
 import { tableOf } from './sqlite-tables.ts'
@@ -14,8 +15,7 @@ import { tableOf } from './sqlite-tables.ts'
 export interface SqliteReadModelsOptions {
   readonly file: string
   readonly version: string
-  /** The collection whose documents show streams, and store their rows. */
-  readonly home: string
+  readonly names: StreamNames
   /**
    * Whether this is the single process that serves the read models: only it applies to the active generation, and drops
    * tables of a release with another layout.
@@ -133,10 +133,11 @@ export class SqliteDatabase {
     return this.#connected.createDocuments(key)
   }
 
-  row(key: number, homeSet: DocumentSet | undefined, stream: StreamId): FoundRow {
-    const id = homeIdOf(stream)
-    const [json, behind] = (id === undefined ? undefined : homeSet?.find(id)) ?? []
-    if (id !== undefined && json !== undefined) checkText({ collection: this.options.home, id }, json)
+  /** `setOf`: the set of a collection. */
+  row(key: number, stream: StreamId, setOf: (collection: string) => DocumentSet | undefined): FoundRow {
+    const shown = this.options.names.documentOf(stream)
+    const [json, behind] = (shown && setOf(shown.collection)?.find(shown.id)) ?? []
+    if (shown !== undefined && json !== undefined) checkText(shown, json)
     return foundRow(json === undefined ? undefined : { json, behind: behind ?? '' }, () =>
       this.text(key, 'rows', stream),
     )

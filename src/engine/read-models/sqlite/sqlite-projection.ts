@@ -17,7 +17,6 @@ import {
   decodeOffsets,
   decodeParkedStream,
   encodeCheckpoint,
-  homeIdOf,
   keyId,
   startOfPartition,
 } from '../stored-texts.ts'
@@ -65,10 +64,10 @@ function loadPartition(
   key: number,
   { partition, streams, keys, waiting }: LoadRequest,
 ): PartitionState {
-  const homeSet = database.documentSet(key, database.options.home)
+  const setOf = setsOf(database, key)
   return {
     checkpoint: storedCheckpoint(database, key, partition),
-    ...loadedRows(streams, (stream) => database.row(key, homeSet, stream)),
+    ...loadedRows(streams, (stream) => database.row(key, stream, setOf)),
     parked: byId(streams, (stream) => {
       const text = database.text(key, 'parked', stream)
       return text === undefined ? undefined : decodeParkedStream(stream, text)
@@ -105,12 +104,20 @@ function storedCheckpoint(database: SqliteDatabase, key: number, partition: numb
 
 /** The streams that a document shows, or that have a row or parked events. */
 function existingStreams(database: SqliteDatabase, key: number, streams: Batch['newStreams']): string[] {
-  const homeSet = database.documentSet(key, database.options.home)
+  const setOf = setsOf(database, key)
   const hasTexts = hasText(database, key)
   return streams.filter((stream) => {
-    const id = homeIdOf(stream)
-    return (id !== undefined && homeSet?.find(id) !== undefined) || (hasTexts && hasText(database, key, stream))
+    const shown = database.options.names.documentOf(stream)
+    const isShown = shown !== undefined && setOf(shown.collection)?.find(shown.id) !== undefined
+    return isShown || (hasTexts && hasText(database, key, stream))
   })
+}
+
+/** Looks up each set once. */
+function setsOf(database: SqliteDatabase, key: number): (collection: string) => DocumentSet | undefined {
+  const { collections } = database.options.names
+  const sets = new Map(collections.map((collection) => [collection, database.documentSet(key, collection)]))
+  return (collection) => sets.get(collection)
 }
 
 /** Whether the stream, or without one any, has a row apart from a document, or parked events. */

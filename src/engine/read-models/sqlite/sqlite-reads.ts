@@ -36,7 +36,7 @@ interface View {
 }
 
 export function sqliteReads(database: SqliteDatabase): StoredReads {
-  const { home } = database.options
+  const { names } = database.options
   let lastView: View | undefined
 
   function known(generation: string): View | undefined {
@@ -72,7 +72,7 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
 
   function findIn({ sets }: View, { collection, id }: DocumentId): FoundJson | undefined {
     const [json, behind] = sets.get(collection)?.find(id) ?? []
-    return json === undefined ? undefined : provenDocument({ collection, id }, { json, behind: behind ?? '' }, home)
+    return json === undefined ? undefined : provenDocument({ collection, id }, { json, behind: behind ?? '' }, names)
   }
 
   function pageOf(view: View, { collection, index, after, limit, ids }: PageQuery): StoredPage {
@@ -109,7 +109,10 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
       return next !== undefined && idOf(next[0]) <= last
     })
     if (isShown) return true
-    const streams = JSON.stringify(Array.from({ length: last - first + 1 }, (_, i) => String(first + i)))
+    const ids = Array.from({ length: last - first + 1 }, (_, i) => first + i)
+    const streams = JSON.stringify(
+      names.collections.flatMap((collection) => ids.map((id) => names.keyOf({ collection, id }))),
+    )
     const found = database.get`
       SELECT 1 FROM text WHERE generation = ${key} AND name IN ('rows', 'parked')
       AND id IN (SELECT value FROM json_each(${streams})) LIMIT 1`
@@ -121,7 +124,7 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     const document = query.document && findIn(view, query.document)
     const stream = query.stream ?? document?.stream
     const ofStream = stream !== undefined && {
-      ...database.row(ofGeneration, sets.get(home), stream),
+      ...database.row(ofGeneration, stream, (collection) => sets.get(collection)),
       parked: database.text(ofGeneration, 'parked', stream),
     }
     const record = query.key && database.text(ofGeneration, 'keys', keyId(query.key))

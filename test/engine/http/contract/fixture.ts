@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { exampleOf } from '../../../../src/engine/definition/body-example.ts'
 import type { Definition } from '../../../../src/engine/definition/definition.ts'
 import { valuesOf } from '../../../../src/engine/definition/filter-values.ts'
-import type { CommandRoute } from '../../../../src/engine/door/service.ts'
+import type { CommandRoute } from '../../../../src/engine/door/command.ts'
 import { testServer } from '../test-services.ts'
 
 /** A request that is answered with success once there is what it needs, made of the examples of the service. */
@@ -30,14 +30,15 @@ export type Headers = Record<string, string>
 
 /** A service, and what can be asked of it: its first commands create document 1, 2 and so on, a collection each, in one stream. */
 export function contracted(definition: Definition) {
-  const { service, home } = definition
+  const { kinds } = definition
+  const [{ home }] = kinds
   const server = testServer(definition)
-  const created = service.commands.flatMap(({ creates }) => creates ?? [])
+  const created = definition.commands.flatMap(({ creates }) => creates ?? [])
   const resources = definition.resources.map((each) => shownOf(each, created.indexOf(each.collection) + 1))
   const resourceOf = (collection: string) =>
     resources.find((each) => each.collection === collection) ?? expect.fail(`there is no ${collection}`)
 
-  const commands = service.commands.map((route): SentCommand => {
+  const commands = definition.commands.map((route): SentCommand => {
     const { method, path, on, creates, scope } = route
     const about = typeof on === 'object' && 'document' in on ? on.document : undefined
     const resource = resourceOf(creates ?? about ?? home.collection)

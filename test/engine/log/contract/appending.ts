@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '../../../lib/any-character.ts'
-import { partitionByKafkajs } from '../memory-event-log.ts'
+import { partitionByKafkajs } from '../kafka/partition-by-kafkajs.ts'
 import { RecordingSubscriber } from '../recording-subscriber.ts'
 import { eventually, type LogUnderTest, partitionsOf, records } from './fixture.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { partitionOf } from '../../../../src/engine/log/kafka/default-partitioner.ts'
 import { anyCharacter } from '../../../lib/any-character.ts'
-import { partitionByKafkajs } from '../memory-event-log.ts'
+import { partitionByKafkajs } from './partition-by-kafkajs.ts'
 
 it('partitionOf is the default partitioner of Kafka, for any key and number of partitions', () => {
   const partitions = fc.integer({ min: 1, max: 256 })

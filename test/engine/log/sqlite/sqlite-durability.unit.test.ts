@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openSqliteEventLog } from '../../../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { openSqliteReadModels } from '../../../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import { temporaryFolder } from '../../../lib/temporary-folder.ts'
+import { theatre } from '../../theatre/theatre.ts'
 import { closedAfterTest } from '../contract/fixture.ts'
 import { failingCommits } from './stored-log.ts'
 
@@ -36,7 +37,7 @@ describe('what SQLite has acknowledged', () => {
 
   it('may be lost from the end of read models, which are made from the log again', () => {
     const connection = connectionOf(() => {
-      const store = openSqliteReadModels({ file: newFile(), version: 'v1', home: 'seats' })
+      const store = openSqliteReadModels({ file: newFile(), version: 'v1', names: theatre.names })
       onTestFinished(() => store.close())
     })
     expect([setting(connection, 'journal_mode'), setting(connection, 'synchronous')]).toEqual(['wal', normal])

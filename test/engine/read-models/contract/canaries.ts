@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Batch } from '../../../../src/engine/read-models/ports/projection.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
-import { MemoryData } from '../memory-data.ts'
-import { memoryReadModels } from '../memory-store.ts'
+import { MemoryData } from '../../../../src/engine/testing/memory/memory-data.ts'
+import { memoryReadModels } from '../memory-read-models.ts'
 import type { ReadModelsFixture } from './fixture.ts'
 
 type Ports = Omit<ReadModelStore, 'close' | 'warnings'>

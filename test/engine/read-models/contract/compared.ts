@@ -3,8 +3,8 @@ import { setName, textSets } from '../../../../src/engine/read-models/document.t
 import type { ApplyResult, Batch } from '../../../../src/engine/read-models/ports/projection.ts'
 import type { PageQuery } from '../../../../src/engine/read-models/ports/reads.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
-import { type GenerationData, MemoryData } from '../memory-data.ts'
-import { memoryReadModels } from '../memory-store.ts'
+import { type GenerationData, MemoryData } from '../../../../src/engine/testing/memory/memory-data.ts'
+import { memoryReadModels } from '../memory-read-models.ts'
 import { contentOf, sizesOf } from './contents.ts'
 import { home, newGeneration } from './samples.ts'
 

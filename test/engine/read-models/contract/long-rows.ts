@@ -5,7 +5,7 @@ import { decodeRow } from '../../../../src/engine/read-models/stored-texts.ts'
 import { rebuild } from '../../../../src/engine/rebuilding/rebuild.ts'
 import { verify } from '../../../../src/engine/rebuilding/verify.ts'
 import { type Happening, madeUp } from '../../projector/made-up.ts'
-import { memoryReadModels } from '../memory-store.ts'
+import { memoryReadModels } from '../memory-read-models.ts'
 import { compared } from './compared.ts'
 import { contentOf } from './contents.ts'
 import { topic } from './fixture.ts'
@@ -116,7 +116,7 @@ export const longRows = topic('long rows', {
         for (const stream of streams) {
           const { row, proof } = await store.reads.load(name, { stream })
           expect([row, proof.isComplete]).toEqual([rows?.get(stream), true])
-          if (row !== undefined) expect(madeUp.codec.read(row)).toMatchObject({ stream, changes: row.version })
+          if (row !== undefined) expect(madeUp.kinds[0].codec.read(row)).toMatchObject({ stream, changes: row.version })
         }
         const options = { log, store, definition: madeUp as never, logger, scratch: memoryReadModels() }
         expect((await verify(options)).differences).toEqual([])

@@ -5,7 +5,7 @@ import type { Generation, Snapshot } from '../../../../src/engine/read-models/po
 import type { PageQuery, Proof, StoredPage, StreamQuery } from '../../../../src/engine/read-models/ports/reads.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { decodeEntry, decodeRow } from '../../../../src/engine/read-models/stored-texts.ts'
-import { memoryReadModels } from '../memory-store.ts'
+import { memoryReadModels } from '../memory-read-models.ts'
 import { contentOf, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
 import { fullBatch, fullSets } from './full.ts'

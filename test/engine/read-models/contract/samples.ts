@@ -20,11 +20,15 @@ import {
   type ParkedStream,
   startOfPartition,
 } from '../../../../src/engine/read-models/stored-texts.ts'
+import { StreamNames } from '../../../../src/engine/read-models/stream-names.ts'
 import type { ReadModelsFixture } from './fixture.ts'
 import { jsonOf, recordOf, rowText } from './values.ts'
 
 /** The collection whose documents show the streams that their ids name. */
 export const home = 'seats'
+/** That of a second kind of stream. */
+export const halls = 'halls'
+export const names = new StreamNames([home, halls])
 
 export const ownLog = 'log-1'
 
@@ -35,6 +39,11 @@ export function newGeneration(logId = ownLog): Generation {
 /** A document that shows the stream of its id. */
 export function seat(id: number, indexes: readonly string[] = [], version = 1, text = ''): StoredDocument {
   return { collection: home, id, json: jsonOf(id, text), indexes, behind: rowText(version) }
+}
+
+/** A document of the second kind. */
+export function hall(...of: Parameters<typeof seat>): StoredDocument {
+  return { ...seat(...of), collection: halls }
 }
 
 /** A document that shows the stream of its id, whose row is in `rows`. */

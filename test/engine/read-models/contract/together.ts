@@ -4,7 +4,7 @@ import type { Contents } from '../../../../src/engine/read-models/ports/inspecti
 import type { Batch, PartitionState } from '../../../../src/engine/read-models/ports/projection.ts'
 import type { StoredStream } from '../../../../src/engine/read-models/ports/reads.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
-import { memoryReadModels } from '../memory-store.ts'
+import { memoryReadModels } from '../memory-read-models.ts'
 import { answersOf, Names } from './compared.ts'
 import { contentOf } from './contents.ts'
 import { topic } from './fixture.ts'

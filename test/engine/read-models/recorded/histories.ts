@@ -1,5 +1,6 @@
 import type { Definition } from '../../../../src/engine/definition/definition.ts'
 import type { EventVersion } from '../../../../src/engine/definition/event-versions.ts'
+import type { Kind } from '../../../../src/engine/definition/kinds.ts'
 import type { ExamplePlace } from '../../../../src/engine/door/stream.ts'
 import { parseExactJson } from '../../../../src/engine/lib/values/exact-json.ts'
 import { waitingPerChunk } from '../../../../src/engine/read-models/stored-texts.ts'
@@ -12,23 +13,25 @@ export type History = readonly AnyRecord[]
 /** Sequences of examples, each by its name: their events give a stream the versions 1, 2, 3 … */
 export type Sequences = Readonly<Record<string, readonly string[]>>
 
-type Service = Pick<Definition, 'service' | 'stream' | 'events'>
-type Example = ExamplePlace & Pick<EventVersion, 'type' | 'read' | 'quick'> & { readonly json: string }
+type Example = ExamplePlace &
+  Pick<EventVersion, 'type' | 'read' | 'quick'> & { readonly json: string; readonly kind: Kind }
 
 const timeAt = (offset: number) => new Date(Date.UTC(2026, 10, 22, 12, 0, offset)).toISOString()
 
 /** What brings out every kind of thing that is stored: each example where it stands, `more`, and what befalls any stream. */
-export function historiesOf(definition: Service, more: Sequences = {}): ReadonlyMap<string, History> {
-  const examples = definition.events.versions.flatMap(({ type, read, quick, examples }) =>
-    examples.map((example) => ({ ...example, type, read, quick })),
+export function historiesOf(definition: Definition, more: Sequences = {}): ReadonlyMap<string, History> {
+  const examples = definition.kinds.flatMap((kind) =>
+    kind.events.versions.flatMap(({ type, read, quick, examples }) =>
+      examples.map((example) => ({ ...example, type, read, quick, kind })),
+    ),
   )
   const named = (name: string) => {
     const found = examples.find((example) => example.name === name)
     if (found === undefined) throw new Error(`there is no example ${name}`)
     return found
   }
-  const inTurn = (events: readonly Example[]) => events.map((event, i) => recordOf(definition, event, i, i + 1))
-  const before = (example: Example) => leadingTo(definition, examples, example).slice(0, -1)
+  const inTurn = (events: readonly Example[]) => events.map((event, i) => recordOf(event, i, i + 1))
+  const before = (example: Example) => leadingTo(examples, example).slice(0, -1)
   const quick = examples.filter((example) => example.quick(example.json) !== undefined)
   return new Map<string, History>([
     ...examples.map((example) => [example.name, inTurn([...before(example), example])] as const),
@@ -46,9 +49,12 @@ function spaced(example: Example): Example {
 }
 
 /** Examples that each can follow the one before, as their versions say. */
-function leadingTo({ stream }: Service, examples: readonly Example[], last: Example): readonly Example[] {
+function leadingTo(examples: readonly Example[], last: Example): readonly Example[] {
+  const { stream } = last.kind
   const search = (state: unknown, version: number): readonly Example[] | undefined => {
-    const isNext = (each: Example) => each === last || (version < last.version && each.stream === last.stream)
+    const isBefore = ({ kind, stream: of }: Example) =>
+      version < last.version && kind === last.kind && of === last.stream
+    const isNext = (each: Example) => each === last || isBefore(each)
     for (const each of examples.filter((each) => each.version === version && isNext(each))) {
       const event = each.read(parseExactJson(each.json))
       const next = orNothing(() => ({ state: stream.evolve(state, { event, version, time: timeAt(version) }) }))
@@ -71,27 +77,28 @@ function orNothing<T>(make: () => T): T | undefined {
 }
 
 /** `key`: the number of an Idempotency-Key. */
-function recordOf({ events }: Service, example: Example, offset: number, version: number, key = offset): AnyRecord {
-  const { stream, type, json, isKeyed } = example
+function recordOf(example: Example, offset: number, version: number, key = offset): AnyRecord {
+  const { stream, type, json, isKeyed, kind } = example
   const eventId = `019e0000-0000-7000-8000-${String(offset).padStart(12, '0')}`
   const idempotency = { key: `fA9kMvEKy4cPhm28OpKW${key}`, fingerprint: `QqOmAROuUhSt5iffvUIi${key}` }
-  const place = { stream: String(stream), eventId, version, time: timeAt(offset) }
+  const place = { stream: kind.nameOf(stream), eventId, version, time: timeAt(offset) }
   const context = { ...place, ...(isKeyed ? { idempotency } : {}) }
-  const { key: recordKey, value } = events.encodeData(type, json, context)
+  const { key: recordKey, value } = kind.events.encodeData(type, json, context)
   return record(value, recordKey)
 }
 
 /** `first` may begin a stream. Events of a type that only a newer release knows are parked, whatever the service. */
-function ofAnyStream(definition: Service, first: Example | undefined): [string, History][] {
+function ofAnyStream({ service }: Definition, first: Example | undefined): [string, History][] {
   if (first === undefined) return []
-  const stream = String(first.stream)
-  const added = (offset: number, version: number) => recordOf(definition, first, offset, version)
+  const { events, nameOf } = first.kind
+  const stream = nameOf(first.stream)
+  const added = (offset: number, version: number) => recordOf(first, offset, version)
   const keyed = (offset: number, version: number, key = offset) =>
-    recordOf(definition, { ...first, isKeyed: true }, offset, version, key)
-  const type = `${definition.service.name}.Unknown.v1`
+    recordOf({ ...first, isKeyed: true }, offset, version, key)
+  const type = `${service.name}.Unknown.v1`
   const newer = (offset: number, version: number) => altered(added(offset, version), { type })
   const newerKeyed = (offset: number, version: number) => altered(keyed(offset, version), { type })
-  const discards = (offset: number) => discard(stream, offset, definition.events)
+  const discards = (offset: number) => discard(stream, offset, events)
 
   const parked = [newerKeyed(0, 1), keyed(1, 2), newerKeyed(2, 3)]
   // Each count is another number, so that none can be taken for another.
@@ -107,7 +114,7 @@ function ofAnyStream(definition: Service, first: Example | undefined): [string, 
     const attributes = { idempotencykey, requestfingerprint, time: '2026'.padEnd(ofTime) }
     return altered(newer(offset, offset + 1), {
       ...attributes,
-      type: `${definition.service.name}.${'a'.repeat(200)}.v1`,
+      type: `${service.name}.${'a'.repeat(200)}.v1`,
     })
   }
   return [
@@ -119,7 +126,7 @@ function ofAnyStream(definition: Service, first: Example | undefined): [string, 
     ],
     ['(every outcome, in another number)', counted],
     ['(more versions than a row holds)', [added(0, 1), ...versions.flat()]],
-    ['(no document can show the stream)', [inStream('elsewhere'), discard('elsewhere', 0, definition.events)]],
+    ['(no document can show the stream)', [inStream('elsewhere'), discard('elsewhere', 0, events)]],
     ['(texts as long as are stored, and longer ones)', [long(0, 64, 40), long(1, 65, 41), discards(0)]],
     ['(a name as long as a stream may have, and a longer one)', [inStream('n'.repeat(128)), inStream('n'.repeat(129))]],
   ]

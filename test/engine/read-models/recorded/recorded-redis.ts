@@ -9,12 +9,12 @@ import { contentsOf, logId, type RecordedAdapter, withoutTime } from './contents
 export function recordedRedis(url: string): RecordedAdapter {
   return {
     name: 'redis',
-    async contentsAfter({ version, stream, service }, use) {
+    async contentsAfter({ version, names, service }, use) {
       const prefix = randomUUID()
       const client = new Redis(url)
       const hearing = await hear(client, prefix)
       const named = { url, prefix, version: versionOfLog(version, logId) }
-      const store = await openRedisReadModels({ ...named, home: stream.collection, logger })
+      const store = await openRedisReadModels({ ...named, names, logger })
       const keys = async () => (await client.keys('*')).filter((key) => key.includes(prefix))
       try {
         await use(store)

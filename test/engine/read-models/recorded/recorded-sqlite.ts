@@ -8,10 +8,10 @@ import { type Contents, contentsOf, type RecordedAdapter, withoutTime } from './
 
 export const recordedSqlite: RecordedAdapter = {
   name: `sqlite-${layoutVersion}`,
-  async contentsAfter({ version, stream }, use) {
+  async contentsAfter({ version, names }, use) {
     using folder = mkdtempDisposableSync(join(tmpdir(), 'recorded-state-'))
     const file = join(folder.path, 'read-models.db')
-    const store = openSqliteReadModels({ file, version, home: stream.collection, isOwner: true })
+    const store = openSqliteReadModels({ file, version, names, isOwner: true })
     try {
       await use(store)
     } finally {

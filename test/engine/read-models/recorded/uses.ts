@@ -1,4 +1,5 @@
 import type { Definition } from '../../../../src/engine/definition/definition.ts'
+import { type Kind, streamKinds } from '../../../../src/engine/definition/kinds.ts'
 import { Applier } from '../../../../src/engine/projector/applier.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { hiddenBehindMax } from '../../../../src/engine/read-models/row-place.ts'
@@ -61,12 +62,13 @@ async function project(definition: Definition, store: ReadModelStore, history: H
 
 function withLongStates(definition: Definition): Definition {
   const more = 'x'.repeat(hiddenBehindMax + 1)
-  const { hidden, read } = definition.codec
-  return {
-    ...definition,
-    codec: {
+  const [first, ...others] = definition.kinds.map((kind): Kind => {
+    const { hidden, read } = kind.codec
+    const codec: Kind['codec'] = {
       hidden: (state, document) => hidden(state, document) + more,
       read: (stored) => read({ ...stored, hidden: stored.hidden.slice(0, -more.length) }),
-    },
-  }
+    }
+    return { ...kind, codec }
+  })
+  return first === undefined ? definition : { ...definition, ...streamKinds([first, ...others]) }
 }

@@ -8,7 +8,7 @@ import { type RedisCluster, startRedisCluster } from '../../../brokers/clusters.
 import { describeWithLocalBrokers } from '../../../brokers/describe.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import { progressOf } from '../contract/hearing.ts'
-import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, seat } from '../contract/samples.ts'
+import { added, applyAll, batchAfter, firstBatch, idsIn, names, newGeneration, seat } from '../contract/samples.ts'
 import { readModelsContract } from '../read-models.contract.ts'
 import { clusterFixture, type Heard, openHeard, silentLogger } from './redis-fixture.ts'
 
@@ -88,7 +88,7 @@ describeWithLocalBrokers('redis read models on a cluster', () => {
     const node = client.nodes('master').find(({ options }) => last?.url.endsWith(`:${options.port}`))
     await node?.config('SET', 'maxmemory-policy', 'allkeys-lru')
     const open = (version: string) =>
-      openRedisReadModels({ url: cluster.url, prefix: 'evicted', version, home, logger: silentLogger() })
+      openRedisReadModels({ url: cluster.url, prefix: 'evicted', version, names, logger: silentLogger() })
     await expect(open('v1.s3-2')).rejects.toThrow(/maxmemory-policy allkeys-lru/)
     await node?.config('SET', 'maxmemory-policy', 'noeviction')
     await (await open('v1.s3-2')).close()

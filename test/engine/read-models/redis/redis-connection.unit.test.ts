@@ -3,13 +3,21 @@ import { watchEviction } from '../../../../src/engine/read-models/redis/eviction
 import { connect, untilReady } from '../../../../src/engine/read-models/redis/redis-connection.ts'
 import { openRedisReadModels } from '../../../../src/engine/read-models/redis/redis-read-models.ts'
 import { eventually } from '../../../lib/eventually.ts'
+import { theatre } from '../../theatre/theatre.ts'
 import { listenerOn } from '../contract/hearing.ts'
 import { ScriptedRedis } from './scripted-redis.ts'
 
 const logger = { info() {}, warn() {}, error() {} }
 
 async function open({ url }: ScriptedRedis, openTimeoutMs?: number) {
-  const store = await openRedisReadModels({ url, prefix: 'test', version: 'v1', home: 'seats', logger, openTimeoutMs })
+  const store = await openRedisReadModels({
+    url,
+    prefix: 'test',
+    version: 'v1',
+    names: theatre.names,
+    logger,
+    openTimeoutMs,
+  })
   onTestFinished(() => store.close())
   return store
 }

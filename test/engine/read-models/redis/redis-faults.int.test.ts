@@ -8,7 +8,7 @@ import { Link, type Passage } from '../../../brokers/link.ts'
 import { askRedis, freePort } from '../../../brokers/ready.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import { progressOf } from '../contract/hearing.ts'
-import { added, applyAll, batchAfter, firstBatch, home, idsIn, newGeneration, seat } from '../contract/samples.ts'
+import { added, applyAll, batchAfter, firstBatch, idsIn, names, newGeneration, seat } from '../contract/samples.ts'
 import { everyCall } from '../contract/stores.ts'
 import { numbers } from '../contract/values.ts'
 import { openHeard, silentLogger } from './redis-fixture.ts'
@@ -115,7 +115,7 @@ describeWithOwnBrokers('redis read models', () => {
     })
 
     async function open(url: string): Promise<ReadModelStore> {
-      const store = await openRedisReadModels({ url, prefix: 'test', version: 'v1', home, logger })
+      const store = await openRedisReadModels({ url, prefix: 'test', version: 'v1', names, logger })
       onTestFinished(() => store.close())
       return store
     }

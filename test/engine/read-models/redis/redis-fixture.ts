@@ -11,7 +11,7 @@ import {
 import { eventually } from '../../../lib/eventually.ts'
 import type { ReadModelsFixture } from '../contract/fixture.ts'
 import { listenerOn, progressOf } from '../contract/hearing.ts'
-import { applyAll, home, newGeneration } from '../contract/samples.ts'
+import { applyAll, names, newGeneration } from '../contract/samples.ts'
 
 export function silentLogger() {
   return { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
@@ -49,8 +49,8 @@ export interface Heard {
 }
 
 /** With `first` applied; of what it told, no more than that it is connected is left. */
-export async function openHeard(options: Omit<RedisReadModelsOptions, 'home'>, first: Batch): Promise<Heard> {
-  const store = await openRedisReadModels({ ...options, home })
+export async function openHeard(options: Omit<RedisReadModelsOptions, 'names'>, first: Batch): Promise<Heard> {
+  const store = await openRedisReadModels({ ...options, names })
   const generation = newGeneration()
   await store.generations.start(generation, undefined)
   const { heard } = await listenerOn(store)
@@ -111,7 +111,7 @@ function fixtureOn(
     progressIsHeardBy: 'every store on the data',
     provesSizes: true,
     async open(version = 'v1') {
-      const store = await openRedisReadModels({ url, prefix, version, home, logger: silentLogger() })
+      const store = await openRedisReadModels({ url, prefix, version, names, logger: silentLogger() })
       opened.push(store)
       return store
     },

@@ -16,7 +16,7 @@ function openReader(
   const calls: { keys: string[]; lookups: string[][] }[] = []
   let [underWay, mostUnderWay] = [0, 0]
   const reader = groupReader(keys, async (names, [, text = '']): Promise<Replies['read']> => {
-    const lookups = [...text.matchAll(/(\S+) (\S+) (\S+) (\S+) /g)].map((match) => match.slice(1))
+    const lookups = [...text.matchAll(/(\S+) (\S+) (\S+) (\S+) (\S+) /g)].map((match) => match.slice(1))
     const count = calls.push({ keys: names, lookups })
     mostUnderWay = Math.max(mostUnderWay, ++underWay)
     try {

@@ -10,6 +10,7 @@ import { describeWithLocalBrokers } from '../../../brokers/describe.ts'
 import { startRedis } from '../../../brokers/processes.ts'
 import { askRedis } from '../../../brokers/ready.ts'
 import { eventually } from '../../../lib/eventually.ts'
+import { theatre } from '../../theatre/theatre.ts'
 import { silentLogger } from './redis-fixture.ts'
 
 async function start(...args: string[]) {
@@ -36,7 +37,7 @@ async function findingsOf(url: string) {
 /** What the log has of a write that is refused: the causes of the error. */
 async function loggedOf(url: string): Promise<unknown> {
   const logger = silentLogger()
-  const store = await openRedisReadModels({ url, prefix: 'theatre', version: 'v1', home: 'seats', logger })
+  const store = await openRedisReadModels({ url, prefix: 'theatre', version: 'v1', names: theatre.names, logger })
   onTestFinished(() => store.close())
   return await store.generations.start({ name: 'one', logId: 'log' }, undefined).catch(({ cause }) => cause.message)
 }
@@ -55,7 +56,7 @@ describeWithLocalBrokers('what a Redis says that answers, but does not serve, wi
     const { url } = await start('--maxclients', '2')
     const advice = /refuses this client \(ERR max number of clients reached\): raise its maxclients/
     const logger = silentLogger()
-    const store = await openRedisReadModels({ url, prefix: 'theatre', version: 'v1', home: 'seats', logger })
+    const store = await openRedisReadModels({ url, prefix: 'theatre', version: 'v1', names: theatre.names, logger })
     onTestFinished(() => store.close())
     expect(await refusalOf(url)).toMatch(advice)
     expect(await findingsOf(url)).toEqual([expect.stringMatching(advice)])
@@ -64,7 +65,7 @@ describeWithLocalBrokers('what a Redis says that answers, but does not serve, wi
   it('it lost the client, and has no room for it any more', async () => {
     const { url } = await start('--maxclients', '3')
     const logger = silentLogger()
-    const store = await openRedisReadModels({ url, prefix: 'theatre', version: 'v1', home: 'seats', logger })
+    const store = await openRedisReadModels({ url, prefix: 'theatre', version: 'v1', names: theatre.names, logger })
     onTestFinished(() => store.close())
     const admin = await occupy(url)
     admin.write('CONFIG SET maxclients 1\r\nCLIENT KILL TYPE pubsub\r\nCLIENT KILL TYPE normal SKIPME yes\r\n')

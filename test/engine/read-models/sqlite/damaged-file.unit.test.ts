@@ -20,7 +20,7 @@ import { openSqliteReadModels } from '../../../../src/engine/read-models/sqlite/
 import { captureLog } from '../../../lib/captured-log.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import { temporaryFolder } from '../../../lib/temporary-folder.ts'
-import { added, firstBatch, home, newGeneration, seat } from '../contract/samples.ts'
+import { added, firstBatch, home, names, newGeneration, seat } from '../contract/samples.ts'
 
 const pageBytes = 4096
 const seats = 500
@@ -35,7 +35,7 @@ beforeEach(() => {
 function open(over: { isOwner?: boolean; pauseMs?: number } = {}): ReadModelStore {
   const { isOwner = true, pauseMs = 60_000 } = over
   const repair = { logger: log.logger, pauseMs }
-  const store = openSqliteReadModels({ file, version: 'v1', home, isOwner, ...(isOwner && { repair }) })
+  const store = openSqliteReadModels({ file, version: 'v1', names, isOwner, ...(isOwner && { repair }) })
   onTestFinished(() => store.close())
   return store
 }

@@ -15,6 +15,7 @@ import {
   firstBatch,
   home,
   idsIn,
+  names,
   newGeneration,
   seat,
   started,
@@ -37,7 +38,7 @@ function openFixture() {
     progressIsHeardBy: 'the store that made it',
     provesSizes: false,
     async open(version = 'v1', isOwner = false) {
-      const store = openSqliteReadModels({ file, version, home, isOwner })
+      const store = openSqliteReadModels({ file, version, names, isOwner })
       opened.push(store)
       return store
     },

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import kafkajs from 'kafkajs'
-import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
-import { processName } from '../../../src/engine/lib/operating/process-name.ts'
+import { ServiceError } from '../../lib/errors/errors.ts'
+import { processName } from '../../lib/operating/process-name.ts'
 import type {
   EventLog,
   LogRecord,
@@ -11,20 +10,12 @@ import type {
   RecordBatch,
   Subscriber,
   Subscription,
-} from '../../../src/engine/log/event-log.ts'
+} from '../../log/event-log.ts'
+import { partitionOf } from '../../log/kafka/default-partitioner.ts'
 
 /** Small, so that a short log comes in several batches. */
 const batchRecordsMax = 3
 const redeliveryDelayMs = 10
-const byDefault = kafkajs.Partitioners.DefaultPartitioner()
-
-/** The partition of a key as kafkajs computes it. */
-export function partitionByKafkajs(key: string, partitions: number): number {
-  const metadata = { partitionErrorCode: 0, leader: 0, replicas: [], isr: [] }
-  const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => ({ partitionId, ...metadata }))
-  return byDefault({ topic: 'log', partitionMetadata, message: { key, value: null } })
-}
-
 /** What logs share that are opened on the same data. */
 export class MemoryLogData {
   readonly logId: string = randomUUID()
@@ -86,7 +77,7 @@ export class MemoryEventLog implements EventLog {
   }
 
   partitionFor(key: string): number {
-    return partitionByKafkajs(key, this.partitions)
+    return partitionOf(key, this.partitions)
   }
 
   async append(partition: number, records: readonly NewRecord[]): Promise<Offset> {

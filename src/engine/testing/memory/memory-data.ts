@@ -1,17 +1,18 @@
-import { isCount } from '../../../src/engine/read-models/damaged.ts'
-import { type StoredDocument, setName, type TextSet, textSets } from '../../../src/engine/read-models/document.ts'
-import type { Generation, StoredGeneration, StoredVersion } from '../../../src/engine/read-models/ports/generations.ts'
-import type { Size } from '../../../src/engine/read-models/ports/inspection.ts'
-import type { ApplyResult, Batch } from '../../../src/engine/read-models/ports/projection.ts'
-import { checkText } from '../../../src/engine/read-models/proven-document.ts'
-import { type FoundRow, foundRow } from '../../../src/engine/read-models/row-place.ts'
+import { timeOfDay } from '../../lib/clock.ts'
+import { isCount } from '../../read-models/damaged.ts'
+import { type StoredDocument, setName, type TextSet, textSets } from '../../read-models/document.ts'
+import type { Generation, StoredGeneration, StoredVersion } from '../../read-models/ports/generations.ts'
+import type { Size } from '../../read-models/ports/inspection.ts'
+import type { ApplyResult, Batch } from '../../read-models/ports/projection.ts'
+import { checkText } from '../../read-models/proven-document.ts'
+import { type FoundRow, foundRow } from '../../read-models/row-place.ts'
 import {
   type Checkpoint,
   decodeCheckpoint,
   encodeCheckpoint,
-  homeIdOf,
   startOfPartition,
-} from '../../../src/engine/read-models/stored-texts.ts'
+} from '../../read-models/stored-texts.ts'
+import type { StreamNames } from '../../read-models/stream-names.ts'
 
 /** What stores share that are opened on the same data: the versions by name. */
 export class MemoryData {
@@ -48,25 +49,25 @@ export class GenerationData {
   readonly name: string
   readonly logId: string
   state: StoredGeneration['state']
-  since = Date.now()
+  since = timeOfDay().getTime()
   /** When `apply` last began to answer 'later'. */
   paused = 0
   continues: string | undefined
   readonly checkpointTexts = new Map<number, string>()
-  readonly #home: string
+  readonly #names: StreamNames
   readonly #sets = new Map<string, Map<string | number, unknown>>()
   readonly recorded = new Map([['keys', 0]])
 
-  constructor({ name, logId }: Generation, state: StoredGeneration['state'], home: string) {
+  constructor({ name, logId }: Generation, state: StoredGeneration['state'], names: StreamNames) {
     this.name = name
     this.logId = logId
     this.state = state
-    this.#home = home
+    this.#names = names
   }
 
   become(state: StoredGeneration['state']): void {
     this.state = state
-    this.since = Date.now()
+    this.since = timeOfDay().getTime()
   }
 
   checkpoint(partition: number): Checkpoint {
@@ -95,7 +96,8 @@ export class GenerationData {
   }
 
   row(stream: string): FoundRow {
-    const shown = this.documents(this.#home).get(homeIdOf(stream) ?? 0)
+    const document = this.#names.documentOf(stream)
+    const shown = document && this.documents(document.collection).get(document.id)
     if (shown !== undefined) checkText(shown, shown.json)
     return foundRow(shown, () => this.text('rows', stream))
   }
@@ -118,7 +120,7 @@ export class GenerationData {
       return { outcome: 'checkpoint_mismatch' }
     }
     const changed = batch.documents.flatMap(({ before, after }) => [...setsOf(before), ...setsOf(after)])
-    if (!this.isComplete(this.#home, ...textSets, ...changed)) return { outcome: 'incomplete' }
+    if (!this.isComplete(...this.#names.collections, ...textSets, ...changed)) return { outcome: 'incomplete' }
     const isThere = (stream: string) => {
       const { json, row } = this.row(stream)
       return (json ?? row ?? this.text('parked', stream)) !== undefined

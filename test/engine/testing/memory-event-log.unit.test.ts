@@ -1,6 +1,6 @@
-import { closedAfterTest } from './contract/fixture.ts'
-import { eventLogContract } from './event-log.contract.ts'
-import { MemoryEventLog, MemoryLogData } from './memory-event-log.ts'
+import { MemoryEventLog, MemoryLogData } from '../../../src/engine/testing/memory/memory-event-log.ts'
+import { closedAfterTest } from '../log/contract/fixture.ts'
+import { eventLogContract } from '../log/event-log.contract.ts'
 
 /** What the log in memory promises where tests use it in place of an adapter. */
 eventLogContract('the log in memory', async () => {
