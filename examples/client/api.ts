@@ -102,6 +102,58 @@ export interface paths {
         patch: operations["updateOrder"];
         trace?: never;
     };
+    "/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all categories (beta)
+         * @description Categories in ascending order of id, page by page. `Link` has the address of the next page, if there is one. The `categoryId` of an animal need not be one of them.
+         */
+        get: operations["listCategories"];
+        put?: never;
+        /**
+         * Add a category (beta)
+         * @description The category is durable when this is answered. With an `Idempotency-Key` the request can be repeated any number of times, and adds one category.
+         */
+        post: operations["createCategory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/categories/{categoryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a category (beta)
+         * @description The category as it is now. `ETag` names this state: a change with it in `If-Match` applies to no other one.
+         */
+        get: operations["getCategory"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a category (beta)
+         * @description Removes a category for good: it is found and listed no more, its events can still be read, and its id never comes again. Animals of it stay as they are, and keep its id as their `categoryId`. Removing it once more changes nothing, and is answered alike.
+         */
+        delete: operations["removeCategory"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a category (beta)
+         * @description Changes the name and the description, as a JSON merge patch (RFC 7396) does: `null` removes the description. A category that is so already stays as it is, whatever `If-Match` says; only a key with the scope `read` is shown it, any other gets 403.
+         */
+        patch: operations["updateCategory"];
+        trace?: never;
+    };
     "/pets/{petId}/events": {
         parameters: {
             query?: never;
@@ -122,6 +174,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/categories/{categoryId}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events of a category (beta)
+         * @description The events of a category that took effect, oldest first, page by page: as long as there is a next page, its address is in `Link`.
+         */
+        get: operations["listCategoryEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -131,7 +203,7 @@ export interface paths {
         };
         /**
          * Follow the events as they happen (beta)
-         * @description The events that take effect, as server-sent events: of each pet in their order, each once the pets and orders show it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come once more, with the same `id` in `data`. No `id` stands between several events of one `streamversion`. While nothing happens, an `id` or a comment comes every ten seconds. Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then waits rather than ends.
+         * @description The events that take effect, as server-sent events: of each pet and category in their order, each once the pets, orders and categories show it. The answer has no end. After a break, go on with the last `id` in `Last-Event-ID`; the last events may then come once more, with the same `id` in `data`. No `id` stands between several events of one `streamversion`. While nothing happens, an `id` or a comment comes every ten seconds. Where the rate of the API key is limited, each hundred events that happened before count as a read; the feed then waits rather than ends.
          */
         get: operations["followEvents"];
         put?: never;
@@ -227,6 +299,34 @@ export interface components {
          */
         OrderStatus: "placed" | "approved" | "delivered" | "cancelled";
         /**
+         * Categorys
+         * @description A list of categories
+         */
+        Categorys: components["schemas"]["Category"][];
+        /**
+         * Category
+         * @description A category of animals
+         */
+        Category: {
+            /**
+             * Format: int64
+             * @description Unique identifier assigned by the service on creation
+             */
+            id: bigint;
+            /**
+             * Format: well-formed
+             * @description 1 to 128 characters of well-formed Unicode, not only white space
+             */
+            name: string;
+            /**
+             * Format: well-formed
+             * @description What else there is to say: 1 to 1000 characters of well-formed Unicode, not only white space
+             */
+            description?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * PetInput
          * @description An animal to add
          */
@@ -286,6 +386,38 @@ export interface components {
          */
         OrderChange: {
             status: components["schemas"]["OrderStatus"];
+        };
+        /**
+         * CategoryInput
+         * @description A category to add
+         */
+        CategoryInput: {
+            /**
+             * Format: well-formed
+             * @description 1 to 128 characters of well-formed Unicode, not only white space
+             */
+            name: string;
+            /**
+             * Format: well-formed
+             * @description What else there is to say: 1 to 1000 characters of well-formed Unicode, not only white space
+             */
+            description?: string;
+        };
+        /**
+         * CategoryChange
+         * @description A change of a category: its name, its description
+         */
+        CategoryChange: {
+            /**
+             * Format: well-formed
+             * @description 1 to 128 characters of well-formed Unicode, not only white space
+             */
+            name?: string;
+            /**
+             * Format: well-formed
+             * @description What else there is to say: 1 to 1000 characters of well-formed Unicode, not only white space
+             */
+            description?: string | null;
         };
         /**
          * PetCreated
@@ -621,6 +753,117 @@ export interface components {
          */
         PetRemovedEventType: "petstore.PetRemoved.v1";
         /**
+         * CategoryAdded
+         * @description A category was added to the store
+         */
+        CategoryAdded: {
+            specversion: components["schemas"]["EventSpecversion"];
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "petstore.CategoryAdded.v1";
+            source: components["schemas"]["EventSourceOfCategories"];
+            /** @description `categories/` and the category id, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
+            data: components["schemas"]["Category"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * CategoryAddedEventType
+         * @enum {string}
+         */
+        CategoryAddedEventType: "petstore.CategoryAdded.v1";
+        /**
+         * CategoryChanged
+         * @description The name or the description of a category was changed; this is all of the category after it
+         */
+        CategoryChanged: {
+            specversion: components["schemas"]["EventSpecversion"];
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "petstore.CategoryChanged.v1";
+            source: components["schemas"]["EventSourceOfCategories"];
+            /** @description `categories/` and the category id, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
+            data: components["schemas"]["Category"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * CategoryChangedEventType
+         * @enum {string}
+         */
+        CategoryChangedEventType: "petstore.CategoryChanged.v1";
+        /**
+         * CategoryRemoved
+         * @description A category has left the store; its id never comes again, and pets of it stay as they are
+         */
+        CategoryRemoved: {
+            specversion: components["schemas"]["EventSpecversion"];
+            /** @description Unique per event: two records with one id are one event */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "petstore.CategoryRemoved.v1";
+            source: components["schemas"]["EventSourceOfCategories"];
+            /** @description `categories/` and the category id, as is the record key: it names the stream */
+            subject: string;
+            /** @description RFC 3339, UTC */
+            time: string;
+            datacontenttype: components["schemas"]["EventContentType"];
+            /** @description W3C Trace Context of the request */
+            traceparent?: string;
+            /**
+             * Format: int64
+             * @description The version that the stream has after this event: it took effect only if that is one above the last
+             */
+            streamversion: bigint;
+            /** @description The place among the events of this version, which are what one command came to; absent where it is alone, and means 0 */
+            streamindex?: number;
+            data: components["schemas"]["CategoryRemovedData"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * CategoryRemovedEventType
+         * @enum {string}
+         */
+        CategoryRemovedEventType: "petstore.CategoryRemoved.v1";
+        /**
          * EventSpecversion
          * @enum {string}
          */
@@ -630,6 +873,11 @@ export interface components {
          * @enum {string}
          */
         EventSource: "/v1/pets";
+        /**
+         * EventSourceOfCategories
+         * @enum {string}
+         */
+        EventSourceOfCategories: "/v1/categories";
         /**
          * EventContentType
          * @enum {string}
@@ -701,6 +949,29 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * CategoryEvents
+         * @description A list of events
+         */
+        CategoryEvents: components["schemas"]["CategoryEvent"][];
+        /**
+         * CategoryEvent
+         * @description A CloudEvent about a category
+         */
+        CategoryEvent: components["schemas"]["CategoryAdded"] | components["schemas"]["CategoryChanged"] | components["schemas"]["CategoryRemoved"];
+        /**
+         * CategoryRemovedData
+         * @description Which category
+         */
+        CategoryRemovedData: {
+            /**
+             * Format: int64
+             * @description Unique identifier assigned by the service on creation
+             */
+            categoryId: bigint;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * FeedStart
          * @description Begin with the first event there is
          * @enum {string}
@@ -724,7 +995,7 @@ export interface components {
          * @description Machine-readable error code. [The page of errors](docs/errors) says what each means.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "route_not_found" | "no_such_record" | "method_not_allowed" | "already_running" | "stream_full" | "pet_not_available" | "pet_is_ordered" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "event_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "headers_too_large" | "internal_error" | "event_not_applicable" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "event_version_not_written" | "append_outcome_unknown";
+        ErrorCode: "invalid_request" | "invalid_json" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_consistency_token" | "unauthorized" | "insufficient_scope" | "pet_not_found" | "order_not_found" | "category_not_found" | "route_not_found" | "no_such_record" | "method_not_allowed" | "already_running" | "stream_full" | "pet_not_available" | "pet_is_ordered" | "order_transition_invalid" | "precondition_failed" | "request_timeout" | "payload_too_large" | "event_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "unknown_pet" | "too_many_requests" | "headers_too_large" | "internal_error" | "event_not_applicable" | "event_parked" | "unsupported_transfer_coding" | "overloaded" | "conflict" | "stream_parked" | "event_log_unavailable" | "read_model_unavailable" | "read_model_rebuilding" | "read_model_behind" | "event_version_not_written" | "append_outcome_unknown";
     };
     responses: never;
     parameters: never;
@@ -1221,6 +1492,264 @@ export interface operations {
             };
         };
     };
+    listCategories: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of categories returned */
+                limit?: number;
+                /** @description Where the page begins: taken from the `Link` of the page before */
+                cursor?: string;
+                /** @description The categories with these ids, in ascending order of id (beta); those that there are not are left out. Not together with `limit` or `cursor`: all are in one answer */
+                id?: bigint[];
+            };
+            header?: {
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
+                "Consistency-Token"?: string;
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The list of categories */
+            200: {
+                headers: {
+                    /** @description The next page, if there is one (RFC 8288): `<…>; rel="next"` */
+                    Link?: string;
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
+                    "Consistency-Token"?: string;
+                    /** @description `wait=N`, if the request said how long to wait */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Categorys"];
+                };
+            };
+            /** @description Any other error */
+            default: {
+                headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 printable ASCII characters in double quotes, or a token (RFC 9651) of the same length without them. All requests of one API key with the same one get the category of the first. */
+                "Idempotency-Key"?: string;
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
+                "Consistency-Token"?: string;
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the category can be read (RFC 7240). The default is one second. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryInput"];
+            };
+        };
+        responses: {
+            /** @description Category added; the body carries the assigned `id` */
+            201: {
+                headers: {
+                    /** @description The path of the new category */
+                    Location?: string;
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
+                    ETag?: string;
+                    /** @description Pass it to requests that must see this category, on any instance */
+                    "Consistency-Token"?: string;
+                    /** @description `true` if this repeats the answer to an earlier request */
+                    "Idempotency-Replayed"?: string;
+                    /** @description `?1` if the category can be read now, `?0` if not yet; absent with an Idempotency-Key */
+                    "Read-Model-Applied"?: string;
+                    /** @description `wait=N`, if the request said how long to wait */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Category"];
+                };
+            };
+            /** @description Any other error */
+            default: {
+                headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `*` or a list of entity tags: 304 if one of them is the current tag (RFC 9110) */
+                "If-None-Match"?: string;
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
+                "Consistency-Token"?: string;
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description Identifier of the category */
+                categoryId: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The requested category */
+            200: {
+                headers: {
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
+                    ETag?: string;
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
+                    "Consistency-Token"?: string;
+                    /** @description `wait=N`, if the request said how long to wait */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Category"];
+                };
+            };
+            /** @description The client already has the current state */
+            304: {
+                headers: {
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
+                    ETag?: string;
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
+                    "Consistency-Token"?: string;
+                    /** @description `wait=N`, if the request said how long to wait */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Any other error */
+            default: {
+                headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    removeCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `*` or a list of entity tags: 412 unless one of them is the current tag (RFC 9110) */
+                "If-Match"?: string;
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
+                "Consistency-Token"?: string;
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description Identifier of the category */
+                categoryId: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The category is gone */
+            204: {
+                headers: {
+                    /** @description Pass it to requests that must see this change, on any instance */
+                    "Consistency-Token"?: string;
+                    /** @description `wait=N`, if the request said how long to wait */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Any other error */
+            default: {
+                headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `*` or a list of entity tags: 412 unless one of them is the current tag (RFC 9110) */
+                "If-Match"?: string;
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
+                "Consistency-Token"?: string;
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description Identifier of the category */
+                categoryId: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryChange"];
+                "application/merge-patch+json": components["schemas"]["CategoryChange"];
+            };
+        };
+        responses: {
+            /** @description The category as it is now */
+            200: {
+                headers: {
+                    /** @description Identifies this state: no other has it, and a state that comes back has it again (RFC 9110) */
+                    ETag?: string;
+                    /** @description Pass it to requests that must see this change, on any instance */
+                    "Consistency-Token"?: string;
+                    /** @description `wait=N`, if the request said how long to wait */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Category"];
+                };
+            };
+            /** @description Any other error */
+            default: {
+                headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listPetEvents: {
         parameters: {
             query?: {
@@ -1271,13 +1800,65 @@ export interface operations {
             };
         };
     };
+    listCategoryEvents: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of events returned */
+                limit?: number;
+                /** @description Where the page begins: taken from the `Link` of the page before */
+                cursor?: string;
+            };
+            header?: {
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
+                "Consistency-Token"?: string;
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description Identifier of the category */
+                categoryId: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events of the category */
+            200: {
+                headers: {
+                    /** @description The next page, if there is one (RFC 8288): `<…>; rel="next"` */
+                    Link?: string;
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
+                    "Consistency-Token"?: string;
+                    /** @description `wait=N`, if the request said how long to wait */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CategoryEvents"];
+                };
+            };
+            /** @description Any other error */
+            default: {
+                headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     followEvents: {
         parameters: {
             query?: {
                 /** @description Only events of this type */
-                type?: "petstore.PetCreated.v1" | "petstore.PetCreated.v2" | "petstore.OrderPlaced.v1" | "petstore.OrderApproved.v1" | "petstore.OrderDelivered.v1" | "petstore.OrderCancelled.v1" | "petstore.PetChanged.v1" | "petstore.PetChanged.v2" | "petstore.PetRemoved.v1";
+                type?: "petstore.PetCreated.v1" | "petstore.PetCreated.v2" | "petstore.OrderPlaced.v1" | "petstore.OrderApproved.v1" | "petstore.OrderDelivered.v1" | "petstore.OrderCancelled.v1" | "petstore.PetChanged.v1" | "petstore.PetChanged.v2" | "petstore.PetRemoved.v1" | "petstore.CategoryAdded.v1" | "petstore.CategoryChanged.v1" | "petstore.CategoryRemoved.v1";
                 /** @description Only events of this pet */
                 petId?: bigint;
+                /** @description Only events of this category */
+                categoryId?: bigint;
                 /** @description Begin with the first event there is */
                 from?: components["schemas"]["FeedStart"];
             };

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { type Int64, Int64Schema } from '../engine/index.ts'
+import { descriptionSchemas, nameSchema } from './texts.ts'
 
 /** An id that the service assigns: 1..2^53 - 1, so that every JavaScript client reads it exactly. */
 export const IdSchema = (options: { description: string; examples?: unknown[] }) =>
@@ -13,22 +14,8 @@ export const PetStatus = Type.Enum(petStatuses, {
 })
 export type PetStatus = (typeof petStatuses)[number]
 
-const nameRule = '1 to 128 characters of well-formed Unicode, not only white space'
-const name = Type.String({
-  minLength: 1,
-  maxLength: 128, // counted in code points, as JSON Schema says
-  pattern: '^\\s*\\S', // from the start, as some clients match there alone
-  format: 'well-formed',
-  description: nameRule,
-  'x-rule': `must be ${nameRule}`,
-  examples: ['Rex'],
-})
-const descriptionRule = '1 to 500 characters of well-formed Unicode, not only white space'
-const description = {
-  ...{ minLength: 1, maxLength: 500, pattern: '^\\s*\\S', format: 'well-formed' },
-  description: `What else there is to say (beta): ${descriptionRule}`,
-  examples: ['Likes children'],
-}
+const name = nameSchema('Rex')
+const description = descriptionSchemas(500, 'What else there is to say (beta)', 'Likes children')
 const categoryId = Int64Schema({ description: 'Identifier of the category the animal belongs to', examples: [7] })
 
 export const NewPetSchema = Type.Object(
@@ -36,7 +23,7 @@ export const NewPetSchema = Type.Object(
     name,
     categoryId,
     status: Type.Optional(PetStatus),
-    description: Type.Optional(Type.String({ ...description, 'x-rule': `must be ${descriptionRule}` })),
+    description: Type.Optional(description.given),
   },
   { title: 'PetInput', additionalProperties: false, description: 'An animal to add' },
 )
@@ -45,13 +32,7 @@ export const PetChangeSchema = Type.Object(
   {
     name: Type.Optional(name),
     categoryId: Type.Optional(categoryId),
-    description: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        ...description,
-        'x-rule': `must be ${descriptionRule}; or null, which removes it`,
-      }),
-    ),
+    description: Type.Optional(description.changed),
   },
   {
     title: 'PetChange',
@@ -71,7 +52,7 @@ export const PetIdSchema = IdSchema({
 const common = { id: PetIdSchema, name, categoryId, status: PetStatus }
 
 export const PetSchema = Type.Object(
-  { ...common, description: Type.Optional(Type.String(description)) },
+  { ...common, description: Type.Optional(description.shown) },
   { title: 'Pet', additionalProperties: false, description: 'An animal' },
 )
 

@@ -29,15 +29,25 @@ describe('the command line', () => {
     expect(await petstoreOutput(environment, 'rebuild')).toMatch(/^Rebuilt: /)
     expect(await json('verify')).toMatchObject({ differences: [] })
     expect(await text('verify')).toMatch(/^Generation \S+: \d+ compared, all as the log says\.\n$/)
-    expect(await json('stats')).toMatchObject({ pets: { total: 30 }, orders: { total: 0, placed: 0 } })
+    expect(await json('stats')).toMatchObject({
+      pets: { total: 30 },
+      orders: { total: 0, placed: 0 },
+      categories: { total: 0 },
+    })
     expect(await text('stats')).toMatch(/^pets +total +30\n/m)
     expect(await json('parked list')).toEqual([])
     expect(await text('parked list')).toBe('No event is parked.\n')
     const { versions, generations } = await json('generations')
     expect(versions).toEqual([expect.objectContaining({ isOwn: true })])
-    const facts = { state: 'active', position: 30, lag: 0, documents: { pets: 30, orders: 0 }, parked: 0 }
+    const facts = {
+      state: 'active',
+      position: 30,
+      lag: 0,
+      documents: { pets: 30, orders: 0, categories: 0 },
+      parked: 0,
+    }
     expect(generations[0]).toMatchObject({ version: versions[0].version, ...facts })
-    const columns = /^VERSION +GENERATION +STATE +SINCE +POSITION +LAG +PETS +ORDERS +PARKED\n/
+    const columns = /^VERSION +GENERATION +STATE +SINCE +POSITION +LAG +PETS +ORDERS +CATEGORIES +PARKED\n/
     expect(await text('generations')).toMatch(columns)
     const { id } = await json('keys issue --name somebody')
     expect(await json('keys list')).toEqual([expect.objectContaining({ id, name: 'somebody' })])

@@ -308,7 +308,7 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
       await signIn(page)
       const published = page.getByRole('region', { name: 'Published' })
       await expect.poll(() => published.textContent(), { timeout: 30_000 }).toContain(`/${projector.pid}`)
-      for (const topic of ['published', 'documents.pets', 'documents.orders'])
+      for (const topic of ['published', 'documents.pets', 'documents.orders', 'documents.categories'])
         expect(await published.textContent()).toContain(`${environment.KAFKA_TOPIC}.${topic}`)
       await goTo(page, 'Pipeline')
       await expectSays(page, `/${projector.pid} has 6 partitions`)

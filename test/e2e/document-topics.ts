@@ -10,22 +10,27 @@ import { readTopic, type Topic } from './topic.ts'
 
 const patience = { timeout: 60_000, interval: 250 }
 const [partitions, lanes] = [6, 3]
-const paths = { pets: '/v1/pets', orders: '/v1/store/orders' } as const
+const paths = { pets: '/v1/pets', orders: '/v1/store/orders', categories: '/v1/categories' } as const
 type Collection = keyof typeof paths
-const collections = Object.keys(paths) as readonly Collection[]
+export const collections = Object.keys(paths) as readonly Collection[]
 
 /** The ids of all documents that ever were. */
-export type Known = Readonly<Record<Collection, readonly number[]>>
+export type Known = Readonly<Record<'pets' | 'orders', readonly number[]>> & { readonly categories?: readonly number[] }
 
 /** The topic of the documents of a collection. */
 export function documentTopicOf(topic: Topic, collection: string): Topic {
   return { ...topic, KAFKA_TOPIC: `${topic.KAFKA_TOPIC}.${documentsTarget(collection)}` }
 }
 
+/** A key is an id, or that of the stream that the document shows. */
+function idIn(key: string): number {
+  return Number(key.slice(key.indexOf('/') + 1))
+}
+
 /** What a consumer holds who has loaded the topic: the last record of each key. */
 export async function tableOf(topic: Topic, collection: string): Promise<ReadonlyMap<number, TopicRecord>> {
   const records = await readTopic(documentTopicOf(topic, collection))
-  return new Map(records.map((record) => [Number(record.key), record]))
+  return new Map(records.map((record) => [idIn(String(record.key)), record]))
 }
 
 /** The last value of every document becomes what GET shows, and null where that is 404; and there are no others. */
@@ -34,8 +39,8 @@ export async function expectTables(topic: Topic, client: Client, known: Known): 
     for (const collection of collections) {
       const table = await tableOf(topic, collection)
       const told = [...table].map(([id, { value }]) => [id, value && String(value)] as const)
-      expect(sorted(told)).toEqual(sorted(await shownBy(client, collection, known[collection])))
-      for (const [id, { partition }] of table) expect(partition).toBe(partitionOf(String(id), partitions))
+      expect(sorted(told)).toEqual(sorted(await shownBy(client, collection, known[collection] ?? [])))
+      for (const { partition, key } of table.values()) expect(partition).toBe(partitionOf(String(key), partitions))
     }
   }, patience)
 }
@@ -91,7 +96,7 @@ export async function printedRecords({ KAFKA_BROKERS, KAFKA_TOPIC }: Topic): Pro
 /** Those of the last record of each key, as text. */
 export async function headersIn(topic: Topic, collection: string): Promise<ReadonlyMap<number, object>> {
   const records = await printedRecords(documentTopicOf(topic, collection))
-  return new Map(records.map(({ key, headers }) => [Number(key), headers]))
+  return new Map(records.map(({ key, headers }) => [idIn(key), headers]))
 }
 
 /** Beside a service, which makes them again. */

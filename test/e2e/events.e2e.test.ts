@@ -25,7 +25,7 @@ describeWithBrokers('the command line, on Kafka and Redis', (brokers) => {
       return lines.map((line) => JSON.parse(line))
     }
     const following = startPetstore(environment, 'events', '--follow')
-    await vi.waitFor(() => expect(following.output()).toMatch(/^EVENT +TIME +TYPE +PET +VERSION +OUTCOME\n/), until)
+    await vi.waitFor(() => expect(following.output()).toMatch(/^EVENT +TIME +TYPE +STREAM +VERSION +OUTCOME\n/), until)
     const { id } = await client.create('Rex')
     const order = await client.order(id)
     expect((await client.update(order.id, 'cancelled')).status).toBe(200)

@@ -50,7 +50,7 @@ describeWithBrokers('whatever another producer writes', (brokers) => {
     const records = 2 + largeEvents.length + rows.length + pets.length
     expect(await storedCount(environment)).toBe(records)
     const { generations } = await petstoreJson(environment, 'generations')
-    const documents = { pets: pets.length, orders: 0 }
+    const documents = { pets: pets.length, orders: 0, categories: 0 }
     const facts = { state: 'active', position: records, lag: 0, documents, parked: 1 }
     expect(generations).toEqual([expect.objectContaining(facts)])
     const checks = {

@@ -3,6 +3,7 @@ import { type DescribedPublisher, fillingOf } from '../../src/engine/operations/
 import { describeWithBrokers, describeWithOwnBrokers } from '../brokers/describe.ts'
 import { deleteTopics } from '../brokers/topics.ts'
 import { Client, createMany } from './client.ts'
+import { collections, documentTopicOf } from './document-topics.ts'
 import { expectPublished, idsOf, patience, publishedOf, untilWarned } from './published-topic.ts'
 import { brokerEnvironment, petstore, petstoreJson, startOwnBrokers, startService } from './service.ts'
 import { produce, readTopic } from './topic.ts'
@@ -22,7 +23,7 @@ describeWithBrokers('petstore published', (brokers) => {
       expect(partitions.reduce((sum, { lag }) => sum + lag, 0)).toBe(0)
       expect(described?.lanes.map(({ owner }) => owner)).toEqual([0, 1, 2].map(() => expect.stringMatching(/\w/)))
       expect(described).toMatchObject({ publisher: 'events', missing: [], warnings: [] })
-      const topics = ['pets', 'orders'].map((collection) => `${environment.KAFKA_TOPIC}.documents.${collection}`)
+      const topics = collections.map((each) => documentTopicOf(environment, each).KAFKA_TOPIC)
       expect(documents).toMatchObject({ publisher: 'documents', topics, missing: [], warnings: [] })
       const filled = documents?.lanes.flatMap((lane) => lane.partitions.map((each) => fillingOf('documents', each)))
       expect(filled).toEqual(Array(6).fill(undefined))
@@ -35,7 +36,7 @@ describeWithBrokers('petstore published', (brokers) => {
       expect([code, output]).toEqual([0, expect.stringMatching(/^PUBLISHER +LANE +OWNER +PARTITION +POSITION +TOLD/)])
       expect(output).toContain(`delete ${publishedOf(environment).KAFKA_TOPIC}: it comes back`)
       expect(output).toMatch(
-        /^To begin anew with documents, .*\.documents\.orders: they come back from the read models/m,
+        /^To begin anew with documents, .*\.documents\.categories: they come back from the read models/m,
       )
     }
     await expectPublished(

@@ -10,7 +10,11 @@ import { petstore, type ServiceProcess, startService, startUnready, untilReady }
 
 const timeout = 300_000
 const published = 'petstore.pets.published'
-const documents = ['petstore.pets.documents.pets', 'petstore.pets.documents.orders'] as const
+const documents = [
+  'petstore.pets.documents.pets',
+  'petstore.pets.documents.orders',
+  'petstore.pets.documents.categories',
+] as const
 const { AclResourceTypes, AclPermissionTypes, AclOperationTypes, ResourcePatternTypes } = kafkajs
 const ofPublishing = [published, 'petstore.pets.positions', 'petstore.pets.']
 const isOfPublishing = ({ resourceName }: AclEntry) =>

@@ -1,16 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { kindOf } from '../../src/engine/definition/kinds.ts'
 import { parseExactJson } from '../../src/engine/lib/values/exact-json.ts'
 import { compileCheck } from '../../src/engine/lib/values/validation.ts'
 import { readCloudEvent } from '../../src/engine/log/record-codec.ts'
+import { type CategoryId, toCategory } from '../../src/store/category.ts'
 import type { OrderEvent, PetEvent } from '../../src/store/events.ts'
 import type { OrderId } from '../../src/store/order.ts'
 import { type Pet, type PetId, petDocument } from '../../src/store/pet.ts'
 import { project } from '../engine/projector/projecting.ts'
 import { keyed } from '../engine/projector/records.ts'
 import { anyPet } from './any-pet.ts'
-import { encodeEvent, petstore, schemaOf } from './petstore.ts'
+import { encodeEvent, petstore, type StoreEvent, schemaOf } from './petstore.ts'
 import { orderEvent, petCreated } from './records.ts'
 
 const folder = new URL('../../docs/events/', import.meta.url)
@@ -19,7 +21,8 @@ const published = (name: string) => readFileSync(new URL(`petstore.${name}.examp
 function read(value: string) {
   const event = readCloudEvent(Buffer.from(value), petstore.events.quick)
   if (event === undefined) throw new Error('no event')
-  return { event, decoded: petstore.events.decode(event), version: petstore.events.streamVersion(event) }
+  const { events } = kindOf(petstore, event.subject ?? '')
+  return { event, decoded: events.decode(event), version: events.streamVersion(event) }
 }
 
 const rex: Pet = { id: 42 as PetId, name: 'Rex "the 🐕"', categoryId: 9007199254740993n, status: 'pending' }
@@ -33,11 +36,13 @@ const created = (pet: Pet): PetEvent => ({ type: 'PetCreated', pet })
 const ordered = (type: OrderEvent['type']): PetEvent => ({ type, orderId: 12 as OrderId, petId: 42 as PetId })
 
 interface Published {
-  readonly event: PetEvent
+  readonly event: StoreEvent
   readonly version: number
   /** What else its record has; undefined if it is not written in this way any more. */
   readonly written?: Partial<Parameters<typeof encodeEvent>[1]>
 }
+const dogs = toCategory(7 as CategoryId, { name: 'Dogs' })
+const walking = toCategory(dogs.id, { name: 'Dogs "and" 🐕', description: 'They like "walks"' })
 const changed = (pet: Pet): Published => ({ event: { type: 'PetChanged', pet }, version: 2, written: {} })
 
 /** Every example that was ever published, and what it says. A log is kept for ever: none may become unreadable. */
@@ -52,6 +57,9 @@ const examples: Readonly<Record<string, Published>> = {
   'OrderPlaced.v1': { event: ordered('OrderPlaced'), version: 2, written: { traceparent, idempotency } },
   'OrderApproved.v1': { event: ordered('OrderApproved'), version: 3, written: {} },
   'OrderCancelled.v1': { event: ordered('OrderCancelled'), version: 3, written: {} },
+  'CategoryAdded.v1': { event: { type: 'CategoryAdded', ...dogs }, version: 1, written: { traceparent, idempotency } },
+  'CategoryChanged.v1': { event: { type: 'CategoryChanged', ...walking }, version: 2, written: {} },
+  'CategoryRemoved.v1': { event: { type: 'CategoryRemoved', categoryId: dogs.id }, version: 3, written: {} },
   'OrderDelivered.v1': { event: ordered('OrderDelivered'), version: 4, written: {} },
 }
 const discard = 'EventDiscarded.v1'
@@ -82,7 +90,8 @@ describe('published events', () => {
     const eventId = `019e0000-0000-7000-8000-00000000010${version}`
     const context = { eventId, version, time: `2026-11-22T12:0${version}:00.000Z`, ...written }
     const headers = { 'content-type': 'application/cloudevents+json' }
-    expect(encodeEvent(event, context)).toEqual({ key: '42', value: published(name), headers })
+    const key = name.startsWith('Category') ? 'categories/7' : '42'
+    expect(encodeEvent(event, context)).toEqual({ key, value: published(name), headers })
   })
 
   it('several events of one request are read and written as it was published', () => {

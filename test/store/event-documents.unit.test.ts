@@ -53,6 +53,7 @@ describe('the AsyncAPI document', () => {
       ['published', topic && `${topic}.published`],
       ['documents.pets', topic && `${topic}.documents.pets`],
       ['documents.orders', topic && `${topic}.documents.orders`],
+      ['documents.categories', topic && `${topic}.documents.categories`],
       ['journal', topic],
     ])
   })
@@ -100,13 +101,25 @@ describe('the AsyncAPI document', () => {
     const { noun, schema, example } = Object(petstore.service.resources)[collection]
     const described = kind === 'document' ? { $ref: `#/components/schemas/${schema.title}` } : { type: 'null' }
     expect(message).toMatchObject({ name: `${noun}.${kind}`, payload: described })
-    expect(message.bindings.kafka.key.description).toBe(`The ${noun} id in decimal`)
+    const isOfCategory = collection === 'categories'
+    const { description, pattern } = message.bindings.kafka.key
+    expect(description).toBe(isOfCategory ? '`categories/` and the category id' : `The ${noun} id in decimal`)
+    expect([`categories/${example.id}`, `${example.id}`].map((key) => new RegExp(pattern).test(key))).toEqual([
+      isOfCategory,
+      !isOfCategory,
+    ])
     expect(message.examples).toHaveLength(1)
     const { headers = {}, payload } = message.examples[0] ?? {}
     expect(payload).toEqual(kind === 'document' ? example : null)
     const isRecord = checkOf(message)
     expect(isRecord({ headers, payload })).toBe(true)
-    for (const wrong of [{ streamversion: '0' }, { stream: 'pets/1' }, { 'content-type': 'none' }])
+    for (const wrong of [
+      { streamversion: '0' },
+      { stream: 'pets/1' },
+      { stream: 'categories/01' },
+      ...(isOfCategory ? [{ stream: '1' }] : []),
+      { 'content-type': 'none' },
+    ])
       expect(isRecord({ headers: { ...headers, ...wrong }, payload }), JSON.stringify(wrong)).toBe(false)
     expect(isRecord({ headers: { 'content-type': 'application/json' }, payload })).toBe(false)
     expect(isRecord({ headers, payload: kind === 'document' ? null : example })).toBe(false)
@@ -115,7 +128,7 @@ describe('the AsyncAPI document', () => {
   it('has the schemas of documents that OpenAPI has, under their names', () => {
     const openApi = JSON.parse(read('openapi.json')).components.schemas
     const { schemas } = document.components
-    for (const name of ['Pet', 'PetStatus', 'Order', 'OrderStatus'])
+    for (const name of ['Pet', 'PetStatus', 'Order', 'OrderStatus', 'Category'])
       expect(schemas[name], name).toEqual(withoutRules(openApi[name]))
   })
 
@@ -129,7 +142,7 @@ describe('the AsyncAPI document', () => {
       'delete.retention.ms': 604_800_000,
       'max.message.bytes': 2_097_152,
     }
-    expect(Object.values(rest).map(kept)).toEqual([compact, compact])
+    expect(Object.values(rest).map(kept)).toEqual([compact, compact, compact])
   })
 
   const secret = /idempotencykey|requestfingerprint/

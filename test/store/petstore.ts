@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox'
 import { type Definition, define } from '../../src/engine/definition/definition.ts'
 import type { EventContext } from '../../src/engine/definition/event-codec.ts'
-import type { Kind, StreamDefinition } from '../../src/engine/definition/kinds.ts'
+import { type Kind, kindOf, type StreamDefinition } from '../../src/engine/definition/kinds.ts'
 import type { NewRecord } from '../../src/engine/log/event-log.ts'
+import type { CategoryEvent } from '../../src/store/category-events.ts'
 import type { PetEvent } from '../../src/store/events.ts'
 import { petDocument } from '../../src/store/pet.ts'
 import type { PetCommand, PetState } from '../../src/store/pet-stream.ts'
@@ -25,9 +26,18 @@ export function schemaOf(type: string): TSchema {
   return schema
 }
 
-export function encodeEvent(event: PetEvent, context: Omit<EventContext, 'stream'>): NewRecord {
-  const stream = String('pet' in event ? event.pet.id : event.petId)
-  return petstore.events.encode([event], { stream, ...context })
+/** Any event of it. */
+export type StoreEvent = PetEvent | CategoryEvent
+
+export function encodeEvent(event: StoreEvent, context: Omit<EventContext, 'stream'>): NewRecord {
+  const stream = streamOf(event)
+  return kindOf(petstore, stream).events.encode([event], { stream, ...context })
+}
+
+function streamOf(event: StoreEvent): string {
+  if ('pet' in event) return String(event.pet.id)
+  if ('petId' in event) return String(event.petId)
+  return `categories/${'categoryId' in event ? event.categoryId : event.id}`
 }
 
 /** What is stored of a state besides the document of the pet. */

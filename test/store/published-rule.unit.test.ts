@@ -8,7 +8,7 @@ import { documentsOf, everything, openProjection, parkedIn } from '../engine/pro
 import type { AnyRecord } from '../engine/projector/records.ts'
 import { historiesOf } from '../engine/read-models/recorded/histories.ts'
 import { eventSchemas, petstore } from './petstore.ts'
-import { ofPets } from './recorded-sequences.ts'
+import { ofStore } from './recorded-sequences.ts'
 import { discard, newerEvent, orderEvent, petChanged, petCreated, petRemoved } from './records.ts'
 import { ReferenceConsumer } from './reference-consumer.ts'
 
@@ -39,7 +39,7 @@ class Follower extends ReferenceConsumer implements Consumer {
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 /** Each example of an event, after those that lead to it. */
-const examples = [...historiesOf(petstore, ofPets.more)].filter(([name]) => !name.startsWith('('))
+const examples = [...historiesOf(petstore, ofStore.more)].filter(([name]) => !name.startsWith('('))
 
 async function comeToTheSame(log: readonly AnyRecord[], cuts: number[] = []): Promise<void> {
   const consumer = new ReferenceConsumer()

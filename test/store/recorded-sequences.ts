@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { petstore } from './petstore.ts'
 
-/** What is stored of pets, and what it was recorded from besides the examples of events. */
-export const ofPets = {
+/** What is stored of pets and categories, and what it was recorded from besides the examples of events. */
+export const ofStore = {
   definition: petstore,
   folder: join(import.meta.dirname, 'recorded/read-models'),
   more: {

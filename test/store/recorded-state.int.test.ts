@@ -1,8 +1,8 @@
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { recordedRedis } from '../engine/read-models/recorded/recorded-redis.ts'
 import { storesWhatWasRecorded } from '../engine/read-models/recorded/recorded-state.ts'
-import { ofPets } from './recorded-sequences.ts'
+import { ofStore } from './recorded-sequences.ts'
 
 describeWithBrokers('in Redis', ({ redisUrl }) =>
-  storesWhatWasRecorded({ ...ofPets, adapter: recordedRedis(redisUrl) }),
+  storesWhatWasRecorded({ ...ofStore, adapter: recordedRedis(redisUrl) }),
 )

@@ -26,8 +26,8 @@ export interface Answers {
 export interface Status {
   readonly service: {
     readonly title: string
-    /** The kinds of streams: the word for one, and what stands before its id in the name. */
-    readonly kinds: readonly { readonly noun: string; readonly prefix: string }[]
+    /** The kinds of its streams. */
+    readonly kinds: readonly Kind[]
     /** Those of events. */
     readonly types: readonly string[]
   }
@@ -40,6 +40,13 @@ export interface Status {
   readonly problems: readonly Problem[]
   readonly lag: ShownLag
   readonly job?: Job | undefined
+}
+
+/** A kind of stream. */
+export interface Kind {
+  readonly noun: string
+  /** What its name begins with, before the id. */
+  readonly prefix: string
 }
 
 /** What is wrong. */

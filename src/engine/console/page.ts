@@ -23,6 +23,7 @@ const ownFiles = {
       'published',
       'pipeline',
       'events',
+      'kinds',
       'latest',
       'event-list',
       'parked',

@@ -3,7 +3,7 @@ import { ruleKeyword } from '../lib/values/problem-words.ts'
 import { hiddenAttributes } from '../log/shown-event.ts'
 import { discardedName, EventDiscardedData } from './discarded.ts'
 import { type EventVersion, typeOf } from './event-versions.ts'
-import type { Kind } from './kinds.ts'
+import type { Kind, StreamKinds } from './kinds.ts'
 import { SeveralData, severalName } from './several.ts'
 import { capitalised, listed } from './words.ts'
 
@@ -38,25 +38,31 @@ export interface EventSchema {
   readonly schema: TObject
 }
 
-/** The schemas of all versions of all events of a service, by kind of stream, the engine's own last. */
-export function eventSchemas(service: string, kinds: readonly Kind[]): readonly EventSchema[] {
+/** A schema that is published stays, whatever kinds are added. */
+const ofAnyKind = Type.String({ minLength: 1, description: 'As of the events of the stream' })
+
+/**
+ * The schemas of all versions of all events of a service, by kind of stream, the engine's own last. A discard has the source of
+ * the first kind in any stream, as that schema was published.
+ */
+export function eventSchemas(service: string, kinds: StreamKinds<Kind>['kinds']): readonly EventSchema[] {
   const own = kinds.flatMap((kind) => kind.events.versions.map((version) => ofVersion(kind, version)))
-  const sources = kinds.map(({ stream }) => stream.source)
-  const ofEngine = (name: string, description: string, more: TProperties) =>
-    eventSchema({ type: typeOf(service, name, 1), name, description }, sources, subjectsOf(kinds), more)
   const several = 'Several events of one command: all of them take effect, or none does'
   const discarded = 'An operator decided to leave out an event that could not be applied'
+  const [{ stream }] = kinds
+  const ofEngine = (name: string, description: string, source: TSchema, more: TProperties) =>
+    eventSchema({ type: typeOf(service, name, 1), name, description }, source, subjectsOf(kinds), more)
   return [
     ...own,
-    ofEngine(severalName, several, { ...idempotency, streamversion, data: SeveralData }),
-    ofEngine(discardedName, discarded, { data: EventDiscardedData }),
+    ofEngine(severalName, several, ofAnyKind, { ...idempotency, streamversion, data: SeveralData }),
+    ofEngine(discardedName, discarded, Type.Literal(stream.source), { data: EventDiscardedData }),
   ]
 }
 
 function ofVersion(kind: Kind, { type, name, description, data, isKeyed, isUnversioned }: EventVersion): EventSchema {
   return eventSchema(
     { type, name, description: isUnversioned ? `${description}. Without streamversion it is 1` : description },
-    [kind.stream.source],
+    Type.Literal(kind.stream.source),
     subjectsOf([kind]),
     {
       ...(isKeyed ? idempotency : {}),
@@ -69,11 +75,9 @@ function ofVersion(kind: Kind, { type, name, description, data, isKeyed, isUnver
 
 /** What the subject of an event is, which is the record key too. */
 export function subjectsOf(kinds: readonly Kind[]): string {
-  const each = kinds.map(({ home: { noun }, nameOf, stream }) => {
+  const each = kinds.map(({ home: { noun }, nameOf }) => {
     const prefix = nameOf('')
-    return prefix === ''
-      ? `the ${noun} id in decimal`
-      : `\`${prefix}\` and the ${noun} id for one of ${stream.collection}`
+    return prefix === '' ? `the ${noun} id in decimal` : `\`${prefix}\` and the ${noun} id`
   })
   return listed(each, 'or')
 }
@@ -88,16 +92,15 @@ export function subjectPattern(kinds: readonly Kind[]): string {
 /** `more`, and the attributes that every event has (CloudEvents 1.0 section 3). */
 function eventSchema(
   { type, name, description }: Pick<EventVersion, 'type' | 'name' | 'description'>,
-  sources: readonly string[],
+  source: TSchema,
   subject: string,
   more: TProperties,
 ): EventSchema {
-  const [source = ''] = sources
   const attributes = {
     specversion: Type.Literal('1.0'),
     id: Type.String({ minLength: 1, description: 'Unique per event: two records with one id are one event' }),
     type: Type.Literal(type),
-    source: sources.length === 1 ? Type.Literal(source) : Type.Enum([...sources], { type: 'string' }),
+    source,
     subject: Type.String({ description: `${capitalised(subject)}, as is the record key: it names the stream` }),
     time: Type.String({ description: 'RFC 3339, UTC' }),
     datacontenttype: Type.Literal('application/json'),
@@ -116,7 +119,7 @@ export function namedEvents(schemas: readonly EventSchema[]): Readonly<Record<st
     [`${name}EventType`, schema.properties.type],
   ])
   const { specversion, datacontenttype } = schemas[0]?.schema.properties ?? {}
-  const sources = [...new Map(schemas.map(({ schema }) => [sourceOf(schema), schema.properties.source])).entries()]
+  const sources = [...new Map(schemas.flatMap(({ schema: { properties } }) => sourceIn(properties.source))).entries()]
   const common = {
     EventSpecversion: specversion,
     ...Object.fromEntries(sources.map(([of, source], i) => [i === 0 ? 'EventSource' : `EventSourceOf${of}`, source])),
@@ -125,10 +128,10 @@ export function namedEvents(schemas: readonly EventSchema[]): Readonly<Record<st
   return { ...Object.fromEntries(named), ...common }
 }
 
-/** The last word of a source: `/v1/categories` is of `Categories`; several together are of `Any`. */
-function sourceOf({ properties: { source } }: TObject): string {
-  const { const: path = '/any' } = source as { const?: string }
-  return capitalised(path.slice(path.lastIndexOf('/') + 1))
+/** A single source, by its last word: `/v1/categories` is of `Categories`. */
+function sourceIn(source: (TSchema & { readonly const?: string }) | undefined): [of: string, source: TSchema][] {
+  if (source?.const === undefined) return []
+  return [[capitalised(source.const.slice(source.const.lastIndexOf('/') + 1)), source]]
 }
 
 /** As documents of events have it. The words of rules are for requests: a strict validator refuses a keyword that it does not know. */

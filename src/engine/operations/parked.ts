@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { kindOf, type StreamKinds } from '../definition/kinds.ts'
+import type { StreamKinds } from '../definition/kinds.ts'
 import { timeOfDay } from '../lib/clock.ts'
 import { ServiceError } from '../lib/errors/errors.ts'
 import { auditTo } from '../lib/operating/audit.ts'
@@ -154,7 +154,7 @@ export async function discard(
   event: ParkedEvent,
   { definition, log, stores, logger, actor, reason }: DiscardOptions,
 ): Promise<boolean> {
-  await log.append(event.partition, [kindOf(definition, event.stream).events.encodeDiscard(event, timeOfDay())])
+  await log.append(event.partition, [definition.kinds[0].events.encodeDiscard(event, timeOfDay())])
   auditTo(logger)('event discarded', { event: placeOf(event), stream: event.stream, actor, reason })
   const deadline = performance.now() + discardWithinMs
   while ((await firstParked(stores, event.stream)) === event.offset) {

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
-import { allParked, parkedStreamsIn } from '../../../src/engine/operations/parked.ts'
+import { compileCheck } from '../../../src/engine/lib/values/validation.ts'
+import type { NewRecord } from '../../../src/engine/log/event-log.ts'
+import { allParked, discard, parkedStreamsIn } from '../../../src/engine/operations/parked.ts'
 import type { Batch } from '../../../src/engine/read-models/ports/projection.ts'
 import { behindParked } from '../../../src/engine/rule/classify.ts'
+import { logger } from '../projector/projecting.ts'
 import { memoryFixture } from '../read-models/contract/canaries.ts'
 import {
   added,
@@ -16,6 +19,7 @@ import {
   textChanges,
 } from '../read-models/contract/samples.ts'
 import { numbers } from '../read-models/contract/values.ts'
+import { twoKinds } from '../two-kinds.ts'
 
 /** A shard that tells of everything twice, page by page, as a store may. */
 async function shardWith(...partitions: number[]) {
@@ -101,4 +105,17 @@ it('the streams are read again only once something was parked or discarded', asy
   const next = newGeneration()
   await store.generations.start(next, generation)
   expect(await look()).toEqual({ streams: [], more: 0 })
+})
+
+it.each(['7', 'halls/7', 'other/7'])('a discard in the stream %s is as its schema says', async (stream) => {
+  const { store } = await started(memoryFixture())
+  const records: NewRecord[] = []
+  const log = { append: async (_: number, appended: readonly NewRecord[]) => records.push(...appended) }
+  const event = { partition: 3, offset: 12, stream, reason: 'no name', first: 12 }
+  await discard(event, { definition: twoKinds, log, stores: [store], logger, actor: 'key 1' })
+  const [{ key, value } = { key: '', value: 'null' }] = records
+  const { schema } =
+    twoKinds.schemas.find(({ type }) => type === 'theatre.EventDiscarded.v1') ?? expect.fail('no schema')
+  expect([key, compileCheck(schema)(JSON.parse(value))]).toEqual([stream, undefined])
+  expect(JSON.parse(value)).toMatchObject({ source: '/v1/seats', subject: stream, data: { offset: 12 } })
 })

@@ -84,7 +84,7 @@ function List({ resource, commands, schemaOf }) {
     3000,
   )
   const documents = page.value?.documents ?? []
-  const names = Object.keys(documents[0] ?? {})
+  const names = [...new Set(documents.flatMap(Object.keys))]
   /** @param {string} name @param {string} value */
   const filterBy = (name, value) =>
     setQuery({ cursor: '', filter: value && `&${new URLSearchParams({ [name]: value })}` })

@@ -2,10 +2,12 @@ import { useState } from 'preact/hooks'
 import { ask } from './api.js'
 import { versionOf } from './event-list.js'
 import { parseExact, written } from './json.js'
+import { anyOf, StreamInput, titleOf } from './kinds.js'
 import { Latest } from './latest.js'
 import { Code, Failure, figure, h, html, Text, useAnswer } from './parts.js'
 
 /**
+ * @import { Kind } from '../answers.ts'
  * @import { ShownEvent, ToldVersion } from '../event-answers.ts'
  * @import { PageProps, Submitted } from './types.ts'
  */
@@ -14,15 +16,16 @@ import { Code, Failure, figure, h, html, Text, useAnswer } from './parts.js'
  * The latest events, what one record is, and what each event of a stream did.
  * @param {Pick<PageProps, 'status' | 'path'>} props
  */
-export function Events({ status: { service }, path: [stream] }) {
-  const { noun, types } = service
-  return stream === undefined
-    ? html`${h(Find, { noun })}${h(Latest, { types, noun })}`
-    : html`<p><a href="#/events">All events</a></p>${h(Story, { key: stream, stream, noun })}`
+export function Events({ status: { service }, path }) {
+  const { kinds, types } = service
+  const stream = path.join('/')
+  return stream === ''
+    ? html`${h(Find, { kinds })}${h(Latest, { types, kinds })}`
+    : html`<p><a href="#/events">All events</a></p>${h(Story, { key: stream, stream, kinds })}`
 }
 
-/** @param {{ noun: string }} props */
-function Find({ noun }) {
+/** @param {{ kinds: readonly Kind[] }} props */
+function Find({ kinds }) {
   const [asked, setAsked] = useState('')
   /** @param {Submitted} submitted */
   function find(submitted) {
@@ -34,7 +37,7 @@ function Find({ noun }) {
   }
   return html`
     <form class="row" onSubmit=${find}>
-      <label>Events of ${noun} <input name="stream" inputmode="numeric" pattern="-?[0-9]+" size="12" /></label>
+      <label>Events of ${anyOf(kinds)} ${h(StreamInput, { kinds })}</label>
       <label>or one record, by partition/offset <input name="place" pattern="[0-9]+/[0-9]+" size="12" placeholder="0/0" /></label>
       <button>Show</button>
     </form>
@@ -61,17 +64,17 @@ export function OneEvent({ place }) {
 
 /**
  * Each event of a stream beside the documents as of it: those that it changed are marked.
- * @param {{ stream: string, noun: string }} props
+ * @param {{ stream: string, kinds: readonly Kind[] }} props
  */
-function Story({ stream, noun }) {
+function Story({ stream, kinds }) {
   const [looks, setLooks] = useState(0)
   const look = async () => (await ask(`console/api/streams/${encodeURIComponent(stream)}`)).value
   const { value, failure } = useAnswer(look, [looks])
   if (value === undefined) return html`${h(Failure, { of: failure })}<p>${failure ? '' : 'Reading …'}</p>`
   const { isKnown, versions, before } = value
-  if (!isKnown) return html`<p>There are no events of ${noun} ${h(Text, { of: stream })}.</p>`
+  if (!isKnown) return html`<p>There are no events of ${h(Text, { of: titleOf(kinds, stream) })}.</p>`
   return html`
-    <h2>Events of ${noun} ${h(Text, { of: stream })}</h2>
+    <h2>Events of ${h(Text, { of: titleOf(kinds, stream) })}</h2>
     <p><button type="button" onClick=${() => setLooks(looks + 1)}>Look again</button></p>
     ${h(Failure, { of: failure })}
     ${before > 0 ? html`<p class="quiet">${figure(before)} earlier ones are not shown.</p>` : null}

@@ -2,10 +2,12 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, every, follow } from './api.js'
 import { begun, endOf, eventsIn, nameOf, versionOf, withEarlier, withLater } from './event-list.js'
 import { written as jsonOf } from './json.js'
+import { anyOf, isStream, StreamInput } from './kinds.js'
 import { Failure, figure, h, html, moment, Table, Text, useFailure } from './parts.js'
 import { Refused } from './refused.js'
 
 /**
+ * @import { Kind } from '../answers.ts'
  * @import { ShownEvent, TailMessage } from '../event-answers.ts'
  * @import { Chosen, EventList } from './types.ts'
  * @typedef {{ type: string, stream: string }} Filter
@@ -18,9 +20,9 @@ const vainMax = 10
 
 /**
  * The latest events and what comes from now on; earlier ones where the page is scrolled to its end.
- * @param {{ types: readonly string[], noun: string }} props
+ * @param {{ types: readonly string[], kinds: readonly Kind[] }} props
  */
-export function Latest({ types, noun }) {
+export function Latest({ types, kinds }) {
   const [filter, setFilter] = useState({ type: '', stream: '' })
   const [isPaused, setPaused] = useState(false)
   /** @param {Partial<Filter>} chosen */
@@ -31,22 +33,22 @@ export function Latest({ types, noun }) {
   /** @param {Chosen} changed */
   const chooseType = ({ currentTarget: { value } }) => choose({ type: value })
   /** @param {Chosen} changed */
-  const chooseStream = ({ currentTarget: { value } }) => choose({ stream: /^-?\d+$/.test(value) ? value : '' })
+  const chooseStream = ({ currentTarget: { value } }) => choose({ stream: isStream(kinds, value) ? value : '' })
   return html`
     <h2>Latest events</h2>
     <p class="row">
       <label>Type <select value=${filter.type} onChange=${chooseType}>
         <option value="">all</option>${types.map((each) => html`<option>${each}</option>`)}
       </select></label>
-      <label>only ${noun} <input inputmode="numeric" size="10" onChange=${chooseStream} /></label>
+      <label>only ${anyOf(kinds)} ${h(StreamInput, { kinds, onChange: chooseStream })}</label>
       <button type="button" aria-pressed=${isPaused} onClick=${() => setPaused(!isPaused)}>${isPaused ? 'Go on' : 'Pause'}</button>
     </p>
-    ${h(List, { key: `${filter.type} ${filter.stream}`, filter, noun, isPaused, setPaused })}
+    ${h(List, { key: `${filter.type} ${filter.stream}`, filter, kinds, isPaused, setPaused })}
   `
 }
 
-/** @param {{ filter: Filter, noun: string, isPaused: boolean, setPaused: (isPaused: boolean) => void }} props */
-function List({ filter, noun, isPaused, setPaused }) {
+/** @param {{ filter: Filter, kinds: readonly Kind[], isPaused: boolean, setPaused: (isPaused: boolean) => void }} props */
+function List({ filter, kinds, isPaused, setPaused }) {
   const { list, failure, take } = useTail(filter, isPaused)
   const earlier = useEarlier(filter, list, take)
   useEffect(() => {
@@ -58,7 +60,7 @@ function List({ filter, noun, isPaused, setPaused }) {
     ${isPaused ? html`<p class="quiet" role="status">Paused: later events are not shown.</p>` : null}
     ${h(Failure, { of: failure })}
     ${h(Table, {
-      ...{ label: 'Events', titles: ['Time', noun, 'Version', 'Type', 'Data'] },
+      ...{ label: 'Events', titles: ['Time', anyOf(kinds), 'Version', 'Type', 'Data'] },
       ...{
         empty: earlier.isAtBeginning ? 'There are no events.' : '',
         keys: events.map(nameOf),

@@ -28,10 +28,8 @@ export type Contracted = ReturnType<typeof contracted>
 export type Answer = LightMyRequestResponse
 export type Headers = Record<string, string>
 
-/** A service, and what can be asked of it: its first commands create document 1, 2 and so on, a collection each, in one stream. */
+/** A service, and what can be asked of it: its first commands create document 1, 2 and so on, a collection each, in one stream a kind. */
 export function contracted(definition: Definition) {
-  const { kinds } = definition
-  const [{ home }] = kinds
   const server = testServer(definition)
   const created = definition.commands.flatMap(({ creates }) => creates ?? [])
   const resources = definition.resources.map((each) => shownOf(each, created.indexOf(each.collection) + 1))
@@ -39,11 +37,12 @@ export function contracted(definition: Definition) {
     resources.find((each) => each.collection === collection) ?? expect.fail(`there is no ${collection}`)
 
   const commands = definition.commands.map((route): SentCommand => {
-    const { method, path, on, creates, scope } = route
+    const { method, path, on, creates, scope, kind } = route
     const about = typeof on === 'object' && 'document' in on ? on.document : undefined
-    const resource = resourceOf(creates ?? about ?? home.collection)
+    const resource = resourceOf(creates ?? about ?? kind.home.collection)
     const url = path.replace(/:\w+/, String(resource.id))
-    const needs = on === 'new' ? undefined : (about ?? home.collection)
+    // Before it all is created that has a lower id.
+    const needs = creates === undefined ? (about ?? kind.home.collection) : created[created.indexOf(creates) - 1]
     return { name: `${method} ${url}`, method, url, body: bodyOf(route), scope, route, resource, needs }
   })
   const reads = [
@@ -59,6 +58,11 @@ export function contracted(definition: Definition) {
       expect([command.name, (await send(command)).statusCode]).toEqual([command.name, 201])
   }
   const givenAll = () => given(created.at(-1))
+  /** The events so far of streams of the kind that the resource is. */
+  const eventsOf = ({ collection }: Shown) =>
+    server.services.events.filter(
+      (type) => definition.kinds.find(({ home }) => home.collection === collection)?.stream.events[type],
+    )
   const creating = commands.filter(({ route }) => route.creates !== undefined)
   const changing = commands.filter(({ method }) => method === 'PATCH')
   const removing = commands.filter(({ method }) => method === 'DELETE')
@@ -76,6 +80,7 @@ export function contracted(definition: Definition) {
     send,
     given,
     givenAll,
+    eventsOf,
   }
 }
 
