@@ -26,7 +26,7 @@ export function feedEventsOf({ record, event }: Told): readonly FeedEvent[] {
   return texts.map((json) => ({ stream, type: texts.length === 1 ? type : JSON.parse(json).type, json }))
 }
 
-/** Of a batch, unless one record comes to more: each of several events may come to as much as their record. */
+/** A batch has no more, unless one record does: each of several events may come to as much as their record. */
 const batchCharactersMax = 4_000_000
 
 /** What is told of the first `taken` of these records: of all of them, or of as many as a batch has room for. */
