@@ -35,12 +35,19 @@ export function stream<
   Event extends AnyEvent,
   Code extends string = never,
   const Collection extends string = string,
->(kind: Stream<State, Command, Event, Code, Collection>): Stream<State, Command, Event, Code, Collection> {
+>(
+  kind: Stream<State, Command, Event, Code, Collection> & NamesItsEvents<Event>,
+): Stream<State, Command, Event, Code, Collection> {
   return kind
 }
 
+/** What the compiler says where a `decide` without a return type has made a text of any event's name. */
+type NamesItsEvents<Event extends AnyEvent> = string extends Event['type']
+  ? { readonly decide: 'Say behind its parameters what `decide` returns: `type` of its events is any text' }
+  : unknown
+
 /** Infers the type of the body, for `command` and `key`, and then forgets it; what it names is for `defineService`. */
-export function command<Command, Body extends TSchema, Collection extends string = never, Code extends string = never>(
+export function command<const Command, Body extends TSchema, Collection extends string = never, Code extends string = never>(
   route: CommandRoute<Command, Body, Collection> & { readonly rejects: Readonly<Record<Code, string>> },
 ): CommandRoute<Command, TSchema, NoInfer<Collection>, NoInfer<Code>> {
   return route as unknown as CommandRoute<Command, TSchema, Collection, Code>

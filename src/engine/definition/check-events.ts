@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { AnyEvent, EventType } from '../door/stream.ts'
 import { messageOf } from '../lib/errors/errors.ts'
 import { parseExactJson } from '../lib/values/exact-json.ts'
@@ -8,17 +9,20 @@ import { type EventVersion, typeOf, type Writing, writingsOf } from './event-ver
 import { valuesOf } from './filter-values.ts'
 import type { Kind, NamedResource } from './kinds.ts'
 import { severalName } from './several.ts'
-import { documentsOf } from './shown-documents.ts'
+import { documentsOf, type Shown } from './shown-documents.ts'
 import { comesBack } from './state-codec.ts'
 
 type Problems = Generator<string>
 
 /** What is wrong with the events, and with what their examples lead to. */
 export function* eventsIn(definition: Definition): Problems {
-  for (const kind of definition.kinds) yield* eventsOf(definition, kind)
+  const shown: Shown[] = []
+  const problems = definition.kinds.flatMap((kind) => [...eventsOf(definition, kind, shown)])
+  yield* problems
+  if (problems.length === 0) for (const resource of definition.resources) yield* neverShown(resource, shown)
 }
 
-function* eventsOf(definition: Definition, kind: Kind): Problems {
+function* eventsOf(definition: Definition, kind: Kind, shown: Shown[]): Problems {
   const { stream, events } = kind
   for (const [name, type] of Object.entries<EventType<AnyEvent>>(stream.events)) yield* eventTypeIn(name, type)
   const read: ReadExample[] = []
@@ -27,8 +31,13 @@ function* eventsOf(definition: Definition, kind: Kind): Problems {
   for (const example of read.toSorted((a, b) => a.version - b.version)) {
     const { place, version } = example
     if (!states.has(version - 1)) yield `${place}: no example has version ${version - 1}`
-    else yield* stateIn(definition, kind, example, states)
+    else yield* stateIn(definition, kind, example, states, shown)
   }
+  const { collection } = stream
+  const own = shown.filter((each) => each.collection === collection)
+  const ids = new Set(read.map((example) => example.stream))
+  if (own.length > 0 && !own.some(({ id }) => ids.has(id)))
+    yield `streams.${collection}.projections: a stream shows ${collection} ${own[0]?.id}, which is not its own id`
 }
 
 function* eventTypeIn(
@@ -52,6 +61,7 @@ function* eventTypeIn(
 /** An example as it is read, in the newest version of its type. */
 interface ReadExample {
   readonly place: string
+  readonly stream: number
   readonly version: number
   readonly event: AnyEvent
 }
@@ -63,7 +73,7 @@ function* versionIn({ service }: Definition, kind: Kind, version: EventVersion, 
   for (const example of version.examples) {
     const at = `${place}: ${example.name}`
     const event = yield* recordIn(service.name, kind, at, version, example.json)
-    if (event !== undefined) read.push({ place: at, version: example.version, event })
+    if (event !== undefined) read.push({ place: at, stream: example.stream, version: example.version, event })
   }
 }
 
@@ -107,13 +117,27 @@ function* stateIn(
   kind: Kind,
   { place, event, version }: ReadExample,
   states: Map<number, unknown>,
+  shown: Shown[],
 ): Problems {
   const { stream, codec } = kind
+  let state: unknown
   try {
-    const state = stream.evolve(states.get(version - 1), { event, version, time: exampleTime })
+    const before = states.get(version - 1)
+    const text = codec.hidden(before, undefined)
+    state = stream.evolve(before, { event, version, time: exampleTime })
+    if (codec.hidden(before, undefined) !== text)
+      yield `${place}: evolve changes the state before it: return another one`
+  } catch (error) {
+    yield `${place}: it cannot be version ${version} of its stream: ${messageOf(error)}`
+    return
+  }
+  try {
     if (!states.has(version)) states.set(version, state)
-    if (!comesBack(codec, state)) yield `${place}: the state after it is another one when it is read`
-    for (const { collection, json, indexes } of documentsOf(kind, state)) {
+    if (!comesBack(codec, state))
+      yield `${place}: the state after it is another one when it is read: ${inspect(state, { breakLength: Infinity })}`
+    for (const document of documentsOf(kind, state)) {
+      const { collection, json, indexes } = document
+      shown.push(document)
       const resource = resources.find((each) => each.collection === collection)
       if (resource === undefined) yield `${place}: it shows a document of ${collection}, which is no resource`
       else if (collection !== stream.collection && names.isOwn(collection))
@@ -123,6 +147,17 @@ function* stateIn(
   } catch (error) {
     yield `${place}: ${messageOf(error)}`
   }
+}
+
+/** What the examples never lead to is either a mistake, or an example that is missing. */
+function* neverShown({ collection, filters = {} }: NamedResource, shown: readonly Shown[]): Problems {
+  const place = `resources.${collection}`
+  const own = shown.filter((each) => each.collection === collection)
+  if (own.length === 0) yield `${place}: no example of an event leads to a document of it`
+  else
+    for (const name of Object.keys(filters))
+      if (!own.some(({ indexes }) => indexes.some((index) => index.startsWith(`${name}:`))))
+        yield `${place}.filters.${name}: no document that the examples lead to names its value`
 }
 
 function* documentIn(

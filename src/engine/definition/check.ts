@@ -4,6 +4,7 @@ import { type AnyStream, stateBounds } from '../door/stream.ts'
 import { messageOf } from '../lib/errors/errors.ts'
 import { commandNames } from '../lib/operating/command-names.ts'
 import { operatingScope } from '../lib/operating/operating-scope.ts'
+import { parseExactJson } from '../lib/values/exact-json.ts'
 import { titleOf } from '../lib/values/named-schemas.ts'
 import { compileCheck } from '../lib/values/validation.ts'
 import { isTextSet } from '../read-models/document.ts'
@@ -22,6 +23,7 @@ export function checkDefinition(definition: Definition): void {
     ...resourcesIn(definition),
     ...eventsIn(definition),
     ...definition.commands.flatMap((route) => [...commandIn(definition, route)]),
+    ...repeated('method and path', definition.commands, ({ method, path }) => `${method} ${path}`),
     ...repeated('operationId', operationsIn(definition), ({ operationId }) => operationId),
   ]
   if (problems.length > 0) throw new DefinitionError(problems.join('\n'))
@@ -98,6 +100,8 @@ function* commandIn({ resources, errors, names }: Definition, route: NamedComman
     yield `${place}: it creates one of ${creates}, which is no resource`
   const isOfOther = (collection: string) => collection !== own && names.isOwn(collection)
   if (on === 'new' && creates === undefined) yield `${place}: it begins a stream, and creates nothing`
+  if (on === 'new' && creates !== undefined && creates !== own && !isOfOther(creates))
+    yield `${place}: it begins a stream of ${own}, and creates one of ${creates}`
   if (creates !== undefined && isOfOther(creates))
     yield `${place}: it creates one of ${creates}, which only a stream of that kind shows`
   if (typeof on === 'object' && 'document' in on) {
@@ -117,9 +121,25 @@ function* commandIn({ resources, errors, names }: Definition, route: NamedComman
     for (const [name, value] of Object.entries(exampleOf(body)))
       if (value === undefined) yield `${place}.body: ${name} needs examples, for the documents and the first start`
   }
+  const created = creates === undefined ? undefined : known(creates)
+  if (key !== undefined && created !== undefined && body !== undefined)
+    yield* againIn(`${place}.key.again`, created, route)
   if (key !== undefined && creates === undefined) yield `${place}.key: it creates nothing that could be told again`
   for (const code of Object.keys(rejects))
     if (!errors.has(code)) yield `${place}.rejects: ${code} is no error of the service`
+}
+
+/** Whether the first answer is told again as the document that it was. */
+function* againIn(place: string, { schema, noun }: NamedResource, { key, body }: NamedCommand): Problems {
+  const example = exampleOf(body ?? {})
+  if (key === undefined || Object.values(example).includes(undefined)) return
+  try {
+    const told = key.again({ id: 7, time: '2026-11-22T12:00:00.000Z' }, example)
+    const problem = compileCheck(schema)(parseExactJson(told))
+    if (problem !== undefined) yield `${place}: it tells no ${noun}: ${problem}`
+  } catch (error) {
+    yield `${place}: ${messageOf(error)}`
+  }
 }
 
 /** Whether values can be checked by the schema. Returns the problem that it has with this one. */

@@ -3,6 +3,7 @@ import { type ErrorTable, errorTable } from '../door/errors.ts'
 import type { Service } from '../door/service.ts'
 import { storedLayout } from '../read-models/document.ts'
 import { StreamNames } from '../read-models/stream-names.ts'
+import { forgottenIn } from './check-members.ts'
 import { type EventSchema, eventSchemas } from './event-schemas.ts'
 import { defineStream, type Kind, type NamedResource, type StreamKinds, streamKinds } from './kinds.ts'
 
@@ -25,6 +26,8 @@ export interface NamedCommand extends CommandRoute<unknown> {
 }
 
 export function define(service: Service): Definition {
+  const forgotten = [...forgottenIn(service)]
+  if (forgotten.length > 0) throw new DefinitionError(forgotten.join('\n'))
   const { name, streams, errors } = service
   const resources = Object.entries(service.resources).map(([collection, resource]) => {
     const { noun, called = { one: noun, several: `${noun}s` } } = resource

@@ -30,7 +30,7 @@ export interface Stream<
   /** Its documents have the ids of streams; only they can be removed. */
   readonly collection: Collection
   /** What is decided on a stream of this kind. */
-  readonly commands: readonly CommandRoute<Command, TSchema, Collection, Code>[]
+  readonly commands: readonly CommandRoute<NoInfer<Command>, TSchema, Collection, Code>[]
   /** The `source` of the CloudEvents. */
   readonly source: string
   /** The state of a stream without events. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { library } from '../../../examples/loans/library.ts'
 import { checkDefinition } from '../../../src/engine/definition/check.ts'
 import { DefinitionError, define } from '../../../src/engine/definition/definition.ts'
-import type { Service } from '../../../src/engine/index.ts'
+import type { AnyEvent, Projection, Recorded, Service } from '../../../src/engine/index.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const { service } = library
@@ -26,6 +26,10 @@ const withCommand = (over: object) => withStream({ commands: [addBook, lendBook,
 const noFormat = Type.String({ format: 'tme' })
 const shows = (documents: readonly object[]) =>
   withStream({ projections: [{ name: 'books', version: 1, documents: () => documents }] })
+const withoutFilters = ({ documents, ...projection }: Projection<unknown>) => ({
+  ...projection,
+  documents: (state: unknown) => documents(state).map(({ filters: _, ...document }) => document),
+})
 
 it.each([theatre, define(service)])('$service.title is defined well', (definition) => {
   expect(() => checkDefinition(definition as never)).not.toThrow()
@@ -62,7 +66,7 @@ describe('a wrong definition is refused, and its place named', () => {
     [
       'an example that cannot follow',
       withExample({ version: 1 }),
-      'events.BookLent.examples: bookLent: there is no such book',
+      'events.BookLent.examples: bookLent: it cannot be version 1 of its stream: there is no such book',
     ],
     [
       'an event that is another one when it is read',
@@ -87,12 +91,47 @@ describe('a wrong definition is refused, and its place named', () => {
     [
       'a state with an undefined member',
       withStream({ evolve: () => ({ loan: undefined }), projections: [] }),
-      'the state after it is another one',
+      'the state after it is another one when it is read: { loan: undefined }',
     ],
     [
       'a state that is a map',
       withStream({ evolve: () => new Map([[1, 2]]), projections: [] }),
       'the state after it is another one',
+    ],
+    [
+      'an evolve that changes the state before it',
+      withStream({
+        evolve(state: { line: object[] }, recorded: Recorded<AnyEvent>) {
+          if (recorded.event.type === 'BookReserved') state.line.push({})
+          return stream.evolve(state, recorded)
+        },
+      }),
+      'events.BookReserved.examples: bookReserved: evolve changes the state before it: return another one',
+    ],
+    [
+      'an evolve that returns nothing',
+      withStream({ evolve: () => undefined }),
+      'resources.books: no example of an event leads to a document of it',
+    ],
+    [
+      'no projection of the stream itself',
+      withStream({ projections: stream.projections.slice(1) }),
+      'resources.books: no example of an event leads to a document of it',
+    ],
+    [
+      'a stream that shows what is not its own',
+      shows([{ collection: 'books', id: 8, json: '{"id":8,"title":"","status":"in"}', filters: { status: 'in' } }]),
+      'streams.books.projections: a stream shows books 8, which is not its own id',
+    ],
+    [
+      'documents without the value of a filter',
+      withStream({ projections: stream.projections.map(withoutFilters) }),
+      'resources.books.filters.status: no document that the examples lead to names its value',
+    ],
+    [
+      'a resource that nothing shows',
+      { resources: { ...resources, shelves: { ...loans, path: '/v1/shelves', noun: 'shelf' } } },
+      'resources.shelves: no example of an event leads to a document of it',
     ],
     [
       'a document of no resource',
@@ -207,6 +246,28 @@ describe('a wrong definition is refused, and its place named', () => {
       'commands: changeLoan.body: days needs examples, for the documents and the first start',
     ],
     ['a command without a body', withCommand({ body: undefined }), 'commands: changeLoan.body: PATCH needs one'],
+    [
+      'a stream begun with a document that is not its own',
+      withStream({ commands: [addBook, { ...lendBook, on: 'new' }, changeLoan] }),
+      'commands: lendBook: it begins a stream of books, and creates one of loans',
+    ],
+    [
+      'two commands with one route',
+      withStream({ commands: [addBook, { ...lendBook, path: '/v1/books' }, changeLoan] }),
+      'two have the method and path POST /v1/books',
+    ],
+    [
+      'a first answer that is told otherwise again',
+      withStream({
+        commands: [addBook, { ...lendBook, key: { ...lendBook.key, again: () => '{"id":7}' } }, changeLoan],
+      }),
+      'commands: lendBook.key.again: it tells no loan: bookId is required',
+    ],
+    [
+      'a first answer that cannot be told again',
+      withStream({ commands: [addBook, { ...lendBook, key: { ...lendBook.key, again: () => '' } }, changeLoan] }),
+      'commands: lendBook.key.again: ',
+    ],
     ['a stream begun without a document', withCommand({ on: 'new' }), 'it begins a stream, and creates nothing'],
     ['a key that creates nothing', withCommand({ key: lendBook.key }), 'commands: changeLoan.key: it creates nothing'],
     [
@@ -230,6 +291,35 @@ describe('a wrong definition is refused, and its place named', () => {
   it('with an unknown format, too', () => {
     const unknown = Type.Object({ id: Type.Integer(), title: noFormat }, { title: 'Book' })
     expect(refusalOf({ name: 'My', ...withBooks({ schema: unknown }) })).toThrow(DefinitionError)
+  })
+})
+
+describe('what is forgotten is named, for who has no compiler', () => {
+  it.each<[place: string, over: object]>([
+    ...['title', 'streams', 'resources', 'errors'].map((name): [string, object] => [name, { [name]: undefined }]),
+    ...['source', 'decide', 'evolve', 'events', 'projections', 'commands'].map((name): [string, object] => [
+      `streams.books.${name}`,
+      withStream({ [name]: undefined }),
+    ]),
+    ['streams.0.collection', withStream({ collection: undefined })],
+    ...['version', 'data', 'examples'].map((name): [string, object] => [
+      `streams.books.events.BookLent.${name}`,
+      withEvent({ [name]: undefined }),
+    ]),
+    ['streams.books.events.BookLent.examples.0.version', withExample({ version: undefined })],
+    [
+      'streams.books.projections.0.version',
+      withStream({ projections: [{ ...stream.projections[0], version: undefined }] }),
+    ],
+    ...['scope', 'on', 'rejects'].map((name): [string, object] => [
+      `streams.books.commands.changeLoan.${name}`,
+      withCommand({ [name]: undefined }),
+    ]),
+    ['streams.books.commands.2.texts', withCommand({ texts: undefined })],
+    ['resources.books.find', withBooks({ find: undefined })],
+  ])('%s', (place, over) => {
+    expect(refusalOf(over)).toThrow(DefinitionError)
+    expect(refusalOf(over)).toThrow(new RegExp(`^${place}: it is missing$`, 'm'))
   })
 })
 

@@ -163,3 +163,30 @@ describe('a wrong name is refused by the compiler', () => {
     expect(decideOther).toBeDefined()
   })
 })
+
+describe('types are inferred where they are said once', () => {
+  type Named = { readonly type: 'add'; readonly id: number } | { readonly type: 'bid'; readonly bid: number }
+  const add = command({
+    ...{ method: 'POST', path: '/v1/lots', scope: 'write', on: 'new', creates: 'lots', rejects: {} },
+    texts: { operationId: 'addLot', summary: 'Add a lot' },
+    body: Type.Object({}, { title: 'LotInput' }),
+    command: ({ id }) => ({ type: 'add', id }),
+  })
+  const bids = command({ ...bidding, command: ({ body }) => ({ type: 'bid', ...body }) })
+  const commands = [add, bids]
+  const says = (asked: Named): LotEvent | LotEvent[] =>
+    asked.type === 'add' ? [{ type: 'LotAdded', id: asked.id }] : { type: 'BidMade', bid: asked.bid }
+
+  it('a command needs no types: `decide` says which there are', () => {
+    expect(startOf(defineService({ ...whole, streams: [infer({ ...stream, decide: says, commands })] }))).not.toThrow()
+    // @ts-expect-error -- no command of the type sell
+    infer({ ...stream, decide: says, commands: [command({ ...bidding, command: () => ({ type: 'sell' }) })] })
+  })
+
+  it('a `decide` that does not say what it returns has events of any type, and the compiler says so', () => {
+    const untold = (asked: Named) => (asked.type === 'add' ? { type: 'LotAdded', id: asked.id } : { type: 'BidMade' })
+    const others = { evolve: (lot: Lot): Lot => lot, events: {}, commands }
+    // @ts-expect-error -- Say behind its parameters what `decide` returns
+    expect(infer({ ...stream, ...others, decide: untold })).toBeDefined()
+  })
+})
