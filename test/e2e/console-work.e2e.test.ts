@@ -92,6 +92,41 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
     await isLimited()
   })
 
+  it('changes a category as it does a pet, and finds what happened to each by its name', async () => {
+    const { url } = await startService({ DATA_DIR: temporaryFolder() })
+    const pet = await new Client({ url }).create('Rex')
+    const { page, problems } = await openConsole(url)
+    await signIn(page)
+    await goTo(page, 'Documents')
+    await page.getByRole('link', { name: 'categories' }).click()
+    const id = idIn(await send(page, 'Add a category (beta)', { name: 'Dogs' }))
+    await page.getByRole('link', { name: id, exact: true }).click()
+    expect(await send(page, 'Change a category (beta)', { description: 'They like walks' })).toContain(
+      'They like walks',
+    )
+    await page.getByRole('link', { name: 'Its events' }).click()
+    await expectSays(page, `Events of category ${id}`)
+    await expectSays(page, `categories ${id} changed`)
+    expect(await violations(page)).toEqual([])
+    for (const [stream, title, said] of [
+      [`${pet.id}`, `Events of pet ${pet.id}`, 'petstore.PetCreated.v1'],
+      [`categories/${id}`, `Events of category ${id}`, 'petstore.CategoryChanged.v1'],
+      ['categories/999', 'There are no events of category 999.', 'All events'],
+    ] as const) {
+      await goTo(page, 'Events')
+      await page.getByLabel('Events of pet or category').fill(stream)
+      await page.getByRole('button', { name: 'Show' }).click()
+      await expectSays(page, title)
+      await expectSays(page, said)
+    }
+    await goTo(page, 'Events')
+    await page.getByLabel('only pet or category').fill(`categories/${id}`)
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.locator('tbody tr').allInnerTexts(), patience).toHaveLength(2)
+    expect(await violations(page)).toEqual([])
+    expect(problems).toEqual([])
+  })
+
   it('looks back from the latest events to the first, embedded', async () => {
     await lookBack({ DATA_DIR: temporaryFolder() })
   })
