@@ -288,6 +288,10 @@ describe('a wrong definition is refused, and its place named', () => {
     expect(refusal).toThrow(DefinitionError)
   })
 
+  it('without what only follows from another problem', () => {
+    expect(refusalOf(withExample({ version: 1 }))).not.toThrow('no example of an event leads to')
+  })
+
   it('with an unknown format, too', () => {
     const unknown = Type.Object({ id: Type.Integer(), title: noFormat }, { title: 'Book' })
     expect(refusalOf({ name: 'My', ...withBooks({ schema: unknown }) })).toThrow(DefinitionError)
