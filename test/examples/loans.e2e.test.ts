@@ -47,7 +47,16 @@ async function expectLibrary(environment: Environment): Promise<void> {
   const again = await post('/v1/loans', { bookId: book, memberId: 3 }, keyed('emma'))
   expect([again.headers.get('idempotency-replayed'), again.text]).toEqual(['true', lent.text])
 
-  const types = ['BookAdded', 'BookLent', 'LoanExtended', 'BookReturned'].map((type) => `library.${type}.v1`)
+  const open = idOf(await post('/v1/loans', { bookId: book, memberId: 3 }))
+  const waiting = idOf(await post('/v1/reservations', { bookId: book, memberId: 4 }, keyed('emma')))
+  expect(outcomeOf(await client.send('PATCH', `/v1/loans/${open}`, { do: 'return' }))).toBe('200')
+  expect((await client.request(`/v1/loans/${waiting}`)).body).toMatchObject({ memberId: 4, status: 'open' })
+  expect((await client.request(`/v1/reservations/${waiting}`)).body).toMatchObject({ memberId: 4, status: 'lent' })
+
+  const lentAndReturned = ['BookLent', 'BookReserved', 'BookReturned', 'BookLent']
+  const types = ['BookAdded', 'BookLent', 'LoanExtended', 'BookReturned', ...lentAndReturned].map(
+    (type) => `library.${type}.v1`,
+  )
   const history = (await client.request(`/v1/books/${book}/events`)).body as { type: string }[]
   expect(history.map(({ type }) => type)).toEqual(types)
   const { events } = await client.told(types.length, `?from=start&bookId=${book}`)
@@ -67,7 +76,7 @@ async function expectLibrary(environment: Environment): Promise<void> {
     ['verify', /all as the log says/],
     ['rebuild', /the new generation has taken over/],
     ['verify', /all as the log says/],
-    ['stats', /^loans +returned +1$/m],
+    ['stats', /^loans +returned +2$/m],
     ['events --book 1', /^EVENT +TIME +TYPE +BOOK +VERSION +OUTCOME$/m],
   ] as const) {
     const { ended, output, errors } = startProgram('../../examples/loans/main.ts', environment, ...line.split(' '))

@@ -26,8 +26,10 @@ export type Handled<State> =
       readonly outcome: 'applied'
       /** The id drawn for what the command created; 0 if none was drawn. */
       readonly id: number
-      /** The state right after the event. */
+      /** The state right after the last event. */
       readonly state: State
+      /** The one that the command is about, as JSON text, as it is stored: the state may not show it any more. */
+      readonly document: string | undefined
       readonly version: number
       readonly position: Position
       /** Whether it can be read now. Only a new stream without an Idempotency-Key may be unreadable yet. */

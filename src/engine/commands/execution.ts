@@ -287,14 +287,19 @@ class Execution<State, Command, Event extends AnyEvent> {
   }
 
   /** `applied`: the state after the last event, as it was applied before it was appended. */
-  #answer(applied: State, written: Written<Event>, { outcome, stream: { row }, cause }: Learned): Handled<State> {
+  #answer(
+    applied: State,
+    written: Written<Event>,
+    { outcome, stream: { row, document }, cause }: Learned,
+  ): Handled<State> {
     if (outcome === 'parked' || outcome === 'discarded') throw eventParked()
     if (outcome !== 'applied' && !(outcome === 'late' && this.#hasNoCompetitor)) throw unknownOutcomeOf(written, cause)
     if (outcome === 'late') this.#options.acknowledged.follow(written)
     const { id, version, position } = written
     // What is stored, if it still has this version. If the log has lost its end, the state before no longer exists.
     const state = row?.version === version ? this.#options.kind.codec.read(row) : applied
-    return { outcome: 'applied', id, state, version, position, isReadable: outcome === 'applied' }
+    const isReadable = outcome === 'applied'
+    return { outcome: 'applied', id, state, document: document?.json, version, position, isReadable }
   }
 }
 

@@ -165,12 +165,17 @@ function answer(
   const json =
     handled.outcome === 'replayed'
       ? route.key?.again({ id, time: handled.record.time }, body)
-      : shownIn(route.kind, handled.state, { collection, id })
+      : shownAfter(route.kind, handled, { collection, id })
   if (json === undefined) throw new Error(`the command left no document ${collection} ${id}`)
   return replyToCommand(exchange, json, handled.position)
 }
 
-/** The JSON of a document that the state shows; null if it is removed. */
-function shownIn(kind: Kind, state: unknown, { collection, id }: DocumentId): string | null | undefined {
-  return documentsOf(kind, state).find((each) => each.id === id && each.collection === collection)?.json
+/** The JSON of a document that the state shows, or that an earlier event of the same command left; null if it is removed. */
+function shownAfter(
+  kind: Kind,
+  { state, document }: Extract<Handled<unknown>, { outcome: 'applied' }>,
+  { collection, id }: DocumentId,
+): string | null | undefined {
+  const shown = documentsOf(kind, state).find((each) => each.id === id && each.collection === collection)
+  return shown === undefined ? document : shown.json
 }
