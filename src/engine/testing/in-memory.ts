@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import { readConfig } from '../app/config.ts'
 import { openService } from '../app/service.ts'
 import type { Storage } from '../app/storage/storage.ts'
@@ -13,7 +14,7 @@ import { MemoryData } from './memory/memory-data.ts'
 import { MemoryEventLog, MemoryLogData } from './memory/memory-event-log.ts'
 import { openMemoryReadModels } from './memory/memory-store.ts'
 import { operationsOf } from './operations.ts'
-import { silent, untilReady } from './until-ready.ts'
+import { untilReady } from './until-ready.ts'
 
 /** What an operation is asked. */
 export interface Asked {
@@ -33,7 +34,10 @@ export interface Answer {
 }
 
 export interface InMemory extends AsyncDisposable {
-  /** Asks an operation, which sees what came of those before. Ids are drawn from 1 on. */
+  /**
+   * Asks an operation, which sees what came of those before. Ids are drawn from 1 on. Throws an Error with what the log says
+   * of it if the answer is 500: then the service is wrong, and not what it was asked.
+   */
   run(operationId: string, asked?: Asked): Promise<Answer>
   /** The document, as GET has it. */
   find(collection: string, id: Int64): Promise<object | undefined>
@@ -48,7 +52,9 @@ export async function openInMemory({ service }: Pick<Program, 'service'>): Promi
   const key = randomUUID()
   const nowhere = join(tmpdir(), randomUUID())
   const config = readConfig(definition, { API_KEYS: key, DATA_DIR: nowhere, CONSOLE: 'false' })
-  const opened = await openService(definition, config, memoryStorage(definition), silent, { lost: 0, warnings: [] })
+  const logged: string[] = []
+  const logger = pino({ level: 'error' }, { write: (line) => void logged.push(line) })
+  const opened = await openService(definition, config, memoryStorage(definition), logger, { lost: 0, warnings: [] })
   const operations = operationsOf(definition)
   let token: string | undefined
 
@@ -71,6 +77,7 @@ export async function openInMemory({ service }: Pick<Program, 'service'>): Promi
         ...headers,
       },
     })
+    if (answer.statusCode === 500) throw new Error(`${operationId} is answered with 500: ${reasonIn(logged.at(-1))}`)
     token = answer.headers['consistency-token']?.toString() ?? token
     return {
       status: answer.statusCode,
@@ -111,6 +118,12 @@ function memoryStorage({ version, names }: Definition): Storage {
       await log.close()
     },
   }
+}
+
+/** What a line of the log says, with where it happened. */
+function reasonIn(line = '{}'): string {
+  const { msg, err } = JSON.parse(line)
+  return err?.stack ?? msg
 }
 
 function unknown(what: string, name: string, known: Iterable<string>): Error {

@@ -37,6 +37,20 @@ it('runs each kind of stream', async () => {
   expect([await house.find('seats', 1), await house.find('halls', 2)]).toEqual([seat, undefined])
 })
 
+it('throws what the log says of an answer 500', async () => {
+  const [seats] = theatre.service.streams
+  const withDecide = (decide: () => unknown) =>
+    ({ service: { ...theatre.service, streams: [{ ...seats, decide }] } }) as unknown as { service: Service }
+  const fails = () => {
+    throw new TypeError('decide fails')
+  }
+  await using house = await openInMemory(withDecide(fails))
+  const failed = house.run('addSeat', { body: newSeat })
+  await expect(failed).rejects.toThrow(/^addSeat is answered with 500: TypeError: decide fails\n +at .*in-memory\.unit/)
+  await using other = await openInMemory(withDecide(() => ({ type: 'BookingPlaced', bookingId: 3, seatId: 1 })))
+  await expect(other.run('addSeat', { body: newSeat })).rejects.toThrow(/^addSeat is answered with 500: Error: \S/)
+})
+
 it('finds nothing of what was never there, and of what is removed', async () => {
   await using house = await openInMemory(theatre)
   await house.run('addSeat', { body: newSeat })
