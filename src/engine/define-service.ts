@@ -47,7 +47,12 @@ type NamesItsEvents<Event extends AnyEvent> = string extends Event['type']
   : unknown
 
 /** Infers the type of the body, for `command` and `key`, and then forgets it; what it names is for `defineService`. */
-export function command<const Command, Body extends TSchema, Collection extends string = never, Code extends string = never>(
+export function command<
+  const Command,
+  Body extends TSchema,
+  Collection extends string = never,
+  Code extends string = never,
+>(
   route: CommandRoute<Command, Body, Collection> & { readonly rejects: Readonly<Record<Code, string>> },
 ): CommandRoute<Command, TSchema, NoInfer<Collection>, NoInfer<Code>> {
   return route as unknown as CommandRoute<Command, TSchema, Collection, Code>

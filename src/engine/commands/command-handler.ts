@@ -1,3 +1,4 @@
+import type { ShownDocument } from '../definition/shown-documents.ts'
 import { ServiceError } from '../lib/errors/errors.ts'
 import type { Position } from '../log/event-log.ts'
 import type { DocumentId } from '../read-models/document.ts'
@@ -28,8 +29,8 @@ export type Handled<State> =
       readonly id: number
       /** The state right after the last event. */
       readonly state: State
-      /** The one that the command is about, as JSON text, as it is stored: the state may not show it any more. */
-      readonly document: string | undefined
+      /** What the stream showed before, and each of the events: the state after the last may not show all of it. */
+      readonly documents: readonly ShownDocument[]
       readonly version: number
       readonly position: Position
       /** Whether it can be read now. Only a new stream without an Idempotency-Key may be unreadable yet. */

@@ -156,7 +156,7 @@ class Execution<State, Command, Event extends AnyEvent> {
       }
       const learned = await this.#learn(written, request.idempotency?.fingerprint)
       const { outcome } = learned
-      if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(stream.state, written, learned)
+      if (outcome !== 'superseded' && outcome !== 'duplicate') return this.#answer(stream, written, learned)
       if (++appended === appendsMax) throw conflict()
       if (isNew || outcome === 'duplicate') target = undefined
       basis = this.#basisFor(learned)
@@ -286,20 +286,21 @@ class Execution<State, Command, Event extends AnyEvent> {
     }
   }
 
-  /** `applied`: the state after the last event, as it was applied before it was appended. */
+  /** `applied`: the stream after the last event, as it was applied before it was appended. */
   #answer(
-    applied: State,
+    applied: StreamState<State, Event>,
     written: Written<Event>,
-    { outcome, stream: { row, document }, cause }: Learned,
+    { outcome, stream: { row }, cause }: Learned,
   ): Handled<State> {
     if (outcome === 'parked' || outcome === 'discarded') throw eventParked()
     if (outcome !== 'applied' && !(outcome === 'late' && this.#hasNoCompetitor)) throw unknownOutcomeOf(written, cause)
     if (outcome === 'late') this.#options.acknowledged.follow(written)
     const { id, version, position } = written
+    const { documents } = applied
     // What is stored, if it still has this version. If the log has lost its end, the state before no longer exists.
-    const state = row?.version === version ? this.#options.kind.codec.read(row) : applied
+    const state = row?.version === version ? this.#options.kind.codec.read(row) : applied.state
     const isReadable = outcome === 'applied'
-    return { outcome: 'applied', id, state, document: document?.json, version, position, isReadable }
+    return { outcome: 'applied', id, state, documents, version, position, isReadable }
   }
 }
 

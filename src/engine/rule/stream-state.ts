@@ -104,6 +104,11 @@ export class StreamState<State, Event extends AnyEvent> {
     return Math.max(0, ...this.#documents.map(({ after }) => after.json.length))
   }
 
+  /** Those that the row or an event shows, each as the last one that does. */
+  get documents(): readonly ShownDocument[] {
+    return this.#documents.map(({ after }) => after)
+  }
+
   /** Whether the row shows the document. */
   hasShown(document: DocumentId): boolean {
     return this.#stored.some((stored) => isSame(stored, document))

@@ -173,9 +173,9 @@ function answer(
 /** The JSON of a document that the state shows, or that an earlier event of the same command left; null if it is removed. */
 function shownAfter(
   kind: Kind,
-  { state, document }: Extract<Handled<unknown>, { outcome: 'applied' }>,
+  { state, documents }: Extract<Handled<unknown>, { outcome: 'applied' }>,
   { collection, id }: DocumentId,
 ): string | null | undefined {
-  const shown = documentsOf(kind, state).find((each) => each.id === id && each.collection === collection)
-  return shown === undefined ? document : shown.json
+  const isMeant = (each: DocumentId) => each.id === id && each.collection === collection
+  return (documentsOf(kind, state).find(isMeant) ?? documents.find(isMeant))?.json
 }
