@@ -113,10 +113,7 @@ describe('what a record uses up that is of no stream', () => {
   )
 
   it('of a category is nothing where it has no version, as a pet of an early release has none', () =>
-    comeToTheSame([
-      foreignRecord({ ...bare, type: 'petstore.PetCreated.v1', subject: 'categories/7' }),
-      ...later,
-    ]))
+    comeToTheSame([foreignRecord({ ...bare, type: 'petstore.PetCreated.v1', subject: 'categories/7' }), ...later]))
 })
 
 // A new event, version, member or status: whoever reads the journal has to learn it, or misses it in silence.

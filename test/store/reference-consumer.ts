@@ -1,4 +1,11 @@
-import { type Category, type Effect, type Memory, type Order, type Pet, takeRecord } from '../../examples/journal/rule.ts'
+import {
+  type Category,
+  type Effect,
+  type Memory,
+  type Order,
+  type Pet,
+  takeRecord,
+} from '../../examples/journal/rule.ts'
 import type { AnyRecord } from '../engine/projector/records.ts'
 
 /** A consumer of one partition that knows the rule of docs/journal.md and nothing of this service: the published example. */
