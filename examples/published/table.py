@@ -7,9 +7,8 @@ import time
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 # A filling may tell an older pet once more. The row has the version, of a removed pet too, so it is left out.
-TAKE = """INSERT INTO pets VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
-    SET version = excluded.version, place = excluded.place, pet = excluded.pet
-    WHERE (excluded.version, excluded.place) >= (version, place)"""
+TAKE = """INSERT INTO pets (id, version, pet) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+    SET version = excluded.version, pet = excluded.pet WHERE excluded.version >= version"""
 topic, tls = os.environ.get("KAFKA_TOPIC", "petstore.pets") + ".documents.pets", os.environ.get("KAFKA_TLS") == "true"
 username = os.environ.get("KAFKA_SASL_USERNAME")
 login = {"sasl.mechanism": "PLAIN", "sasl.username": username, "sasl.password": os.environ.get("KAFKA_SASL_PASSWORD")}
@@ -18,7 +17,7 @@ settings = {"bootstrap.servers": os.environ.get("KAFKA_BROKERS", "127.0.0.1:9092
 settings |= {"group.id": "none", "enable.auto.commit": False, "auto.offset.reset": "earliest"}
 database = sqlite3.connect(os.environ.get("DATABASE", "table-python.db"))
 database.execute("CREATE TABLE IF NOT EXISTS positions (partition INTEGER PRIMARY KEY, next INTEGER, time INTEGER)")
-database.execute("CREATE TABLE IF NOT EXISTS pets (id INTEGER PRIMARY KEY, version INTEGER, place INTEGER, pet TEXT)")
+database.execute("CREATE TABLE IF NOT EXISTS pets (id INTEGER PRIMARY KEY, version INTEGER, pet TEXT)")
 # Tombstones are kept for seven days: after six without a record some may be gone, so the table is loaded anew.
 if database.execute("SELECT 1 FROM positions WHERE time < ?", (1000 * (time.time() - 6 * 86_400),)).fetchone():
     database.executescript("BEGIN; DELETE FROM pets; DELETE FROM positions; COMMIT")
@@ -33,7 +32,6 @@ while True:
             if message.error():
                 raise KafkaException(message.error())
             headers, value = dict(message.headers()), message.value() and message.value().decode()
-            version, index = int(headers["streamversion"]), int(headers.get("streamindex", 0))
-            database.execute(TAKE, (int(message.key()), version, index, value))
+            database.execute(TAKE, (int(message.key()), int(headers["streamversion"]), value))
             place = (message.partition(), message.offset() + 1, message.timestamp()[1])
             database.execute("REPLACE INTO positions VALUES (?, ?, ?)", place)

@@ -7,7 +7,7 @@ const { KAFKA_GROUP = 'table', KAFKA_TLS, KAFKA_SASL_USERNAME: username, KAFKA_S
 const topic = `${KAFKA_TOPIC}.documents.pets`
 const database = new DatabaseSync(DATABASE, { timeout: 10_000 })
 database.exec('CREATE TABLE IF NOT EXISTS positions (partition INTEGER PRIMARY KEY, next INTEGER, time INTEGER)')
-database.exec('CREATE TABLE IF NOT EXISTS pets (id INTEGER PRIMARY KEY, version INTEGER, place INTEGER, pet TEXT)')
+database.exec('CREATE TABLE IF NOT EXISTS pets (id INTEGER PRIMARY KEY, version INTEGER, pet TEXT)')
 const sql = database.createTagStore()
 // Tombstones are kept for seven days: after six without a record some may be gone, so the table is loaded anew.
 if (sql.get`SELECT 1 FROM positions WHERE time < ${Date.now() - 6 * 86_400_000}`)
@@ -27,11 +27,10 @@ await consumer.run({
   eachBatch: async ({ batch: { partition, messages } }) => {
     if (database.isTransaction) database.exec('ROLLBACK') // the batch before failed
     database.exec('BEGIN IMMEDIATE')
-    for (const { key, value, headers: { streamversion, streamindex = 0 } = {}, offset, timestamp } of messages) {
+    for (const { key, value, headers: { streamversion } = {}, offset, timestamp } of messages) {
       // A filling may tell an older pet once more. The row has the version, of a removed pet too, so it is left out.
-      sql.run`INSERT INTO pets VALUES (${Number(key)}, ${Number(streamversion)}, ${Number(streamindex)}, ${value && `${value}`})
-        ON CONFLICT DO UPDATE SET version = excluded.version, place = excluded.place, pet = excluded.pet
-        WHERE (excluded.version, excluded.place) >= (version, place)`
+      sql.run`INSERT INTO pets (id, version, pet) VALUES (${Number(key)}, ${Number(streamversion)}, ${value && `${value}`})
+        ON CONFLICT DO UPDATE SET version = excluded.version, pet = excluded.pet WHERE excluded.version >= version`
       sql.run`REPLACE INTO positions VALUES (${partition}, ${Number(offset) + 1}, ${Number(timestamp)})`
     }
     database.exec('COMMIT')

@@ -113,9 +113,7 @@ describe('the AsyncAPI document', () => {
     expect(payload).toEqual(kind === 'document' ? example : null)
     const isRecord = checkOf(message)
     expect(isRecord({ headers, payload })).toBe(true)
-    expect(isRecord({ headers: { ...headers, streamindex: '0' }, payload })).toBe(true)
     for (const wrong of [
-      { streamindex: '01' },
       { streamversion: '0' },
       { stream: 'pets/1' },
       { stream: 'categories/01' },

@@ -90,17 +90,13 @@ public class OrderNames {
     return pair(event.path("streamversion").asLong(1), event.path("streamindex").asLong(0));
   }
 
+  /** A document is as all events of its version leave it. */
   static ObjectNode pair(Headers headers) {
-    return pair(number(headers, "streamversion"), number(headers, "streamindex"));
+    return pair(Long.parseLong(new String(headers.lastHeader("streamversion").value())), Long.MAX_VALUE);
   }
 
   static ObjectNode pair(long version, long index) {
     return JSON.createObjectNode().put("streamversion", version).put("streamindex", index);
-  }
-
-  static long number(Headers headers, String name) {
-    var header = headers.lastHeader(name);
-    return header == null ? 0 : Long.parseLong(new String(header.value()));
   }
 
   static String line(String petId, JsonNode order, JsonNode pet) {

@@ -1,4 +1,4 @@
-import type { StreamDefinition } from '../definition/kinds.ts'
+import { kindOf, type StreamDefinition } from '../definition/kinds.ts'
 import { Rejected } from '../door/rejected.ts'
 import type { AnyEvent } from '../door/stream.ts'
 import { eventTime } from '../lib/clock.ts'
@@ -42,7 +42,7 @@ export type CommandHandlers = (kind: StreamDefinition) => CommandHandler<unknown
 export function createCommandHandler<State, Command, Event extends AnyEvent>(
   options: CommandHandlerOptions<State, Command, Event>,
 ): CommandHandler<State, Command> {
-  const { readModel, timeoutMs, definition } = options
+  const { readModel, timeoutMs, definition, kind } = options
   const common = { ...options, writer: new EventWriter(options), pending: new PendingAppends<Event>() }
   const turns = new Turns()
   return {
@@ -55,7 +55,9 @@ export function createCommandHandler<State, Command, Event extends AnyEvent>(
         const query = { document: about, stream: definition.names.streamOf(about) }
         const loaded = await load(readModel, query, given, timeoutMs)
         const stream = loaded.document?.stream ?? loaded.row?.stream
-        if (stream === undefined) return { outcome: 'not_found', reached: loaded.reached }
+        // Streams of two kinds may show documents of one collection.
+        const isOfKind = stream !== undefined && kindOf(definition, stream).stream.collection === kind.stream.collection
+        if (!isOfKind) return { outcome: 'not_found', reached: loaded.reached }
         const request = { ...given, stream }
         const execution = new Execution({ ...common, command, given, request, deadline, document: about })
         // Another command of the stream may have changed what was loaded before its turn.

@@ -67,12 +67,12 @@ const descriptionOf = (shown: Shown) => {
   return (
     `All ${collection} as GET shows them: a table, for the isolation level \`read_committed\`. The record key is ${keyOf(shown)}. ` +
     `The last value of a key is the ${noun}; null, a tombstone, says that it is removed. After each event that took effect, ` +
-    `every ${noun} that its stream shows is told again, also where it is as before. The topic is compacted, and keeps the last ` +
-    'record of each key; a tombstone it keeps for seven days. Whoever was away for longer loads all of it into an empty table. ' +
+    `every ${noun} that its stream shows is told again, also where it is as before: once for several events of one version. ` +
+    'The topic is compacted, and keeps the last record of each key; a tombstone it keeps for seven days. Whoever was away for longer loads all of it into an empty table. ' +
     `A record lies in the partition of its stream, which Kafka’s default partitioner (murmur2) chooses for the key of the events ` +
     `of the ${streams}${own === undefined ? `, and for the ${noun} id too` : ''}. The last value of each key is right in the end. ` +
     'It may go back for a moment while a service fills the topic: at first, or since it shows documents in another way. To never go ' +
-    'back, remember the last (`streamversion`, `streamindex`; 0 where it is absent) of each key, and leave out what is below it. ' +
+    'back, remember the last `streamversion` of each key, and leave out what is below it. ' +
     'The address is null where the service runs without Kafka; an operator can switch the topic off.'
   )
 }
@@ -108,13 +108,7 @@ const common = (shown: Shown) => ({
       pattern: subjectPattern(shown.kinds),
       description: `The record key of the events that it comes of: ${subjectsOf(shown.kinds)}`,
     },
-    streamversion: decimal('The version of the stream that it shows'),
-    streamindex: {
-      ...decimal(
-        'The place of the event that it shows, among several of one version; absent where it was alone, and means 0',
-      ),
-      pattern: '^(0|[1-9][0-9]*)$',
-    },
+    streamversion: decimal('The version of the stream that it shows, with all of its events where it has several'),
   },
   required: ['stream', 'streamversion'],
   key: { pattern: subjectPattern(shown.own === undefined ? [] : [shown.own]), description: capitalised(keyOf(shown)) },

@@ -1,6 +1,8 @@
 import type { AnyEvent, EventType } from '../door/stream.ts'
 import type { Definition } from './definition.ts'
 import { discardedName } from './discarded.ts'
+import { typeOf } from './event-versions.ts'
+import { severalName } from './several.ts'
 import { listed } from './words.ts'
 
 /** For who reads the journal. Word for word as in docs/journal.md; a test holds the two together. */
@@ -29,6 +31,9 @@ abort never happened. For each record key, remember the last version that you co
    events whose type or version you do not know, or every later event of the stream will look superseded.
 5. **Apply** an event that you counted, if you know its type. If you cannot read it, or if it contradicts what came before, do not
    apply it. It stays counted. The service parks such an event.
+
+A record of the type \`${typeOf(name, severalName, 1)}\` has several events of one command in \`data.events\`, each with an \`id\`, a \`type\` and \`data\` of
+its own. For these steps it is one event: apply all of them in their order, or none if one cannot be read or applied.
 `.trim()
 }
 

@@ -68,7 +68,7 @@ export class EarlierEvents {
         }
         if (read >= batches || performance.now() > untilMs) break
         if (read > 0 && reader.count() > 0) break // the first one counts as the request
-        await turn(() => this.#readBatch(unread, query))
+        await turn(() => this.#readBatch(unread))
         read++
       }
     })
@@ -76,15 +76,16 @@ export class EarlierEvents {
   }
 
   /** A log that has lost its end has nothing there any more. */
-  async #lanesOf({ upTo, stream }: EarlierQuery): Promise<Lane[]> {
+  async #lanesOf({ upTo, ...filter }: EarlierQuery): Promise<Lane[]> {
     const { log } = this.#options
+    const { stream } = filter
     const ends = await log.endOffsets()
     return upTo
       .filter(({ partition }) => stream === undefined || log.partitionFor(stream) === partition)
-      .map(({ partition, offset }) => new Lane(partition, Math.min(offset + 1, ends[partition] ?? 0)))
+      .map(({ partition, offset }) => new Lane(partition, Math.min(offset + 1, ends[partition] ?? 0), wantedBy(filter)))
   }
 
-  async #readBatch(lanes: readonly Lane[], query: EarlierQuery): Promise<void> {
+  async #readBatch(lanes: readonly Lane[]): Promise<void> {
     const { log, settled } = this.#options
     const count = Math.floor(recordsMax / lanes.length)
     await Promise.all(
@@ -92,16 +93,14 @@ export class EarlierEvents {
         const { records, from } = await readBefore(log, lane.partition, lane.from, count).catch(notInLog)
         const known = await settled.settle(lane.partition, records)
         if (known.some(({ outcome }) => outcome === 'waiting')) throw unsettled()
-        lane.add(known.filter(tookEffect), wantedBy(query), from)
+        lane.add(known.filter(tookEffect), from)
       }),
     )
   }
 }
 
 interface Dated {
-  /** Those of one record that are wanted, the last one first. */
-  readonly events: readonly FeedEvent[]
-  readonly offset: Offset
+  readonly settled: EffectiveRecord
   /** In milliseconds; undefined where the event does not tell. */
   readonly at: number | undefined
   /** Where it comes among those of other partitions. */
@@ -115,10 +114,12 @@ class Lane {
   from: Offset
   /** Oldest first. */
   #records: Dated[] = []
+  readonly #isWanted: (event: FeedEvent) => boolean
 
-  constructor(partition: number, from: Offset) {
+  constructor(partition: number, from: Offset, isWanted: (event: FeedEvent) => boolean) {
     this.partition = partition
     this.from = from
+    this.#isWanted = isWanted
   }
 
   /** Where the last one comes cannot be told before the one before it is known. */
@@ -131,26 +132,31 @@ class Lane {
   }
 
   get upTo(): Position | undefined {
-    const offset = this.#records.at(-1)?.offset ?? this.from - 1
+    const offset = this.#records.at(-1)?.settled.record.offset ?? this.from - 1
     return offset < 0 ? undefined : { partition: this.partition, offset }
   }
 
+  /** The wanted events of the last record, the last one first. */
   take(): readonly FeedEvent[] | undefined {
-    return this.#records.pop()?.events
+    const last = this.#records.pop()
+    return last && this.#wantedOf(last.settled).reverse()
+  }
+
+  /** Not kept: each of several events may come to as much as their record. */
+  #wantedOf(settled: EffectiveRecord): FeedEvent[] {
+    return feedEventsOf(settled).filter(this.#isWanted)
   }
 
   /**
    * What programs say of the time may be wrong, or nothing: an event comes no earlier than the one before it, and where it
    * tells no time, with that one.
    */
-  add(records: readonly EffectiveRecord[], isWanted: (event: FeedEvent) => boolean, from: Offset): void {
+  add(records: readonly EffectiveRecord[], from: Offset): void {
     const now = timeOfDay().getTime()
-    const found = records.map((each) => ({
-      ...{ events: feedEventsOf(each).filter(isWanted).reverse(), offset: each.record.offset },
-      ...{ at: timeOf(each.event.time, now), order: 0 },
-    }))
+    const wanted = records.filter((settled) => this.#wantedOf(settled).length > 0)
+    const found = wanted.map((settled) => ({ settled, at: timeOf(settled.event.time, now), order: 0 }))
     this.from = from
-    this.#records = [...found.filter(({ events }) => events.length > 0), ...this.#records]
+    this.#records = [...found, ...this.#records]
     let order = this.#records.find(({ at }) => at !== undefined)?.at ?? now
     for (const each of this.#records) {
       order = Math.max(order, each.at ?? order)

@@ -1,5 +1,5 @@
 import { ServiceError } from '../lib/errors/errors.ts'
-import type { EventLog } from '../log/event-log.ts'
+import type { EventLog, LogRecord } from '../log/event-log.ts'
 import { RecordGoneError } from '../log/read-at.ts'
 import { eventText } from '../log/record-codec.ts'
 import { shownEvents } from '../log/shown-event.ts'
@@ -68,7 +68,8 @@ export class Histories {
       const versions = { first, last: first + room - 1 }
       const { row, entries, reached } = await this.#options.readModel.load({ stream, versions }, atLeast, reader.owner)
       const limitMs = Math.max(0, deadlineMs - performance.now())
-      const told = (await this.#toldOf(stream, entries, { ...reader, limitMs })).filter((each) => isBehind(each, after))
+      const records = await this.#recordsOf(stream, entries, { ...reader, limitMs })
+      const told = toldOf(records, after, room)
       events.push(...told.slice(0, room).map(({ json }) => json))
       const isKnown = row !== undefined && (row.document !== undefined || row.isRemoved)
       const [last, next] = told.slice(room - 1)
@@ -80,23 +81,24 @@ export class Histories {
     }
   }
 
-  async #toldOf(
+  /** Those that were not discarded, with their versions. */
+  async #recordsOf(
     stream: StreamId,
     entries: ReadonlyMap<number, VersionEntry>,
     reader: LimitedReader,
-  ): Promise<readonly ToldEvent[]> {
+  ): Promise<readonly (readonly [version: number, record: LogRecord])[]> {
     const partition = this.#options.log.partitionFor(stream)
     const shown = [...entries].filter(([, { isDiscarded }]) => !isDiscarded)
     const offsets = shown.map(([, { offset }]) => offset)
     const records = await readInTurn(this.#options, partition, offsets, reader).catch((error) => {
       throw error instanceof RecordGoneError ? notInLog() : error
     })
-    return records.flatMap((record, i) => {
+    return records.map((record, i) => {
       const event = readEvent(this.#options, partition, record)
       const [version = 0, entry] = shown[i] ?? []
       const isSame = entry !== undefined && event?.discards === undefined && event?.stream === stream
       if (!isSame || !isEntryOf(entry, event)) throw notInLog()
-      return shownEvents(eventText(record.value)).map((json, index) => ({ json, version, index }))
+      return [version, record]
     })
   }
 }
@@ -106,6 +108,21 @@ interface ToldEvent {
   readonly version: number
   /** Among those of its record. */
   readonly index: number
+}
+
+/** What is told of these records behind a place: up to `room` events, and at least one more if there is one. */
+function toldOf(
+  records: readonly (readonly [version: number, record: LogRecord])[],
+  after: HistoryPlace,
+  room: number,
+): readonly ToldEvent[] {
+  const told: ToldEvent[] = []
+  for (const [version, { value }] of records) {
+    if (told.length > room) break // each of several events may come to as much as their record
+    const events = shownEvents(eventText(value)).map((json, index) => ({ json, version, index }))
+    told.push(...events.filter((each) => isBehind(each, after)))
+  }
+  return told
 }
 
 function isBehind({ version, index }: ToldEvent, after: HistoryPlace): boolean {

@@ -4,11 +4,12 @@ import { documentsOf, type Shown, type ShownDocument } from '../definition/shown
 import { type AnyEvent, type Recorded, stateBounds } from '../door/stream.ts'
 import { IdTakenError, messageOf } from '../lib/errors/errors.ts'
 import { DamagedError, quoted } from '../read-models/damaged.ts'
-import type { DocumentId, StoredDocument } from '../read-models/document.ts'
+import type { DocumentId } from '../read-models/document.ts'
 import type { DocumentChange } from '../read-models/ports/projection.ts'
 import { placedRow } from '../read-models/row-place.ts'
 import type { StreamId, StreamRow } from '../read-models/stored-texts.ts'
 import { chunkId, chunksOf, versionsPerChunk } from '../read-models/stream-history.ts'
+import { type ChangedDocument, changeOf, isSame, isThere, toBeThere } from './changed-documents.ts'
 
 /** `TextChanges` being collected. */
 export type TextEdits = { readonly put: (readonly [id: string, text: string])[]; readonly removed: string[] }
@@ -27,12 +28,6 @@ export class StateTooLargeError extends Error {}
 export interface RecordedEvents<Event> extends Omit<Recorded<Event>, 'event'> {
   /** One event, or several of one command. */
   readonly events: readonly Event[]
-}
-
-/** A document as it is stored, and as it will be. */
-interface ChangedDocument {
-  readonly before: ShownDocument | undefined
-  after: ShownDocument
 }
 
 /** What one event comes to. */
@@ -207,9 +202,8 @@ export class StreamState<State, Event extends AnyEvent> {
     else if (stored?.inRows !== undefined) rows.removed.push(this.#stream)
     for (const document of this.#documents) {
       const [was, is] = document === this.#home ? [stored?.behind, placed.behind] : [this.#stream, this.#stream]
-      const before = withBehind(document.before, was)
-      const after = withBehind(document.after, is)
-      if (isChanged(before, after)) documents.push({ before, after })
+      const change = changeOf(document, was, is)
+      if (change !== undefined) documents.push(change)
     }
   }
 
@@ -270,28 +264,4 @@ function namingEvent(cause: unknown, index: number, count: number): unknown {
   const reason = `${placeInSeveral(index, count)}: ${messageOf(cause)}`
   if (cause instanceof IdTakenError) return cause
   return cause instanceof StateTooLargeError ? new StateTooLargeError(reason, { cause }) : new Error(reason, { cause })
-}
-
-function isThere(document: Shown): document is ShownDocument {
-  return document.json !== null
-}
-
-function toBeThere(document: Shown): ShownDocument {
-  if (isThere(document)) return document
-  throw new Error(`${document.collection} ${document.id} is not the document of the stream, and cannot be removed`)
-}
-
-function isSame(one: DocumentId, other: DocumentId): boolean {
-  return one.id === other.id && one.collection === other.collection
-}
-
-/** Undefined if the document is not shown, so that nothing is behind it. */
-function withBehind(document: ShownDocument | undefined, behind: string | undefined): StoredDocument | undefined {
-  return document === undefined || behind === undefined ? undefined : { ...document, behind }
-}
-
-function isChanged(before: StoredDocument | undefined, after: StoredDocument | undefined): boolean {
-  if (before === undefined || after === undefined) return before !== after
-  const isSameText = before.json === after.json && before.behind === after.behind
-  return !isSameText || before.indexes.join('\0') !== after.indexes.join('\0')
 }

@@ -103,10 +103,14 @@ export interface Script {
   readonly generation?: () => string
   /** What the clock says. */
   readonly clock?: () => Date
+  /** What the theatre does otherwise. */
+  readonly decide?: typeof theatre.stream.decide
+  readonly evolve?: typeof theatre.stream.evolve
 }
 
 /** The command handler between parts that do as the script says, and a record of what it asked of them. */
 export function open({ loads = [], heard = [], appends = [], ...script }: Script) {
+  const { decide = theatre.stream.decide, evolve = theatre.stream.evolve } = script
   let blocks = 0
   const asked = {
     loads: [] as { query: StreamQuery; atLeast: AtLeast | undefined }[],
@@ -172,7 +176,7 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     appender,
     ids: new IdAllocator(log, unseenBlocks(log)),
     acknowledged: { follow: (written) => void asked.followed.push(written.position) },
-    ...{ definition: theatre, kind: theatre },
+    ...{ definition: theatre, kind: { ...theatre, stream: { ...theatre.stream, decide, evolve } } },
     now: script.clock ?? (() => new Date(time)),
     timeoutMs: 5000,
   })

@@ -198,6 +198,46 @@ describe('an event is written', () => {
   })
 })
 
+describe('several events in one record', () => {
+  const [withAuthor, large] = [
+    { ...note, author: 'Mia' },
+    { ...note, id: 9007199254740993n },
+  ]
+  const listed = (...events: readonly NoteAdded[]) => parseExactJson(definition.events.encode(events, context).value)
+
+  it('are written each in the lowest version that says all of it, and none above `writes`', () => {
+    const { type: _, ...authored } = withAuthor
+    const events = [
+      { id: 'e-0', type: 'notes.NoteAdded.v2', data: { id: 7, text: note.text } },
+      { id: 'e-1', type: 'notes.NoteAdded.v3', data: authored },
+    ]
+    const { time, stream: subject } = context
+    const attributes = { specversion: '1.0', id: 'e', source: '/v1/notes', datacontenttype: 'application/json' }
+    const record = { ...attributes, type: 'notes.Several.v1', subject, time, streamversion: 1, data: { events } }
+    expect(listed(note, withAuthor)).toEqual(record)
+    expect(() => defined({ writes: 2 }).events.encode([note, withAuthor], context)).toThrow(
+      expect.objectContaining({ code: 'event_version_not_written' }),
+    )
+  })
+
+  it('come back, whatever their versions, with all digits', () => {
+    const { type, data } = listed(note, large, withAuthor) as { type: string; data: unknown }
+    expect(definition.events.decode({ type, data })).toEqual({ outcome: 'events', events: [note, large, withAuthor] })
+    const events = [
+      { id: 'a', type: 'notes.NoteAdded.v1', data: { id: 7, title: note.text } },
+      { id: 'b', type: 'notes.NoteAdded.v3', data: { id: 7, text: note.text, author: 'Mia' } },
+    ]
+    expect(definition.events.decode({ type, data: { events } })).toEqual({
+      outcome: 'events',
+      events: [note, withAuthor],
+    })
+  })
+
+  it('are one that is alone, if it is', () => {
+    expect(listed(note)).toMatchObject({ id: 'e', type: 'notes.NoteAdded.v2' })
+  })
+})
+
 it('documents have every version, with its examples', () => {
   const names = ['NoteAdded', 'NoteAddedV2', 'NoteAddedV3', 'Several', 'EventDiscarded']
   const types = ['NoteAdded.v1', 'NoteAdded.v2', 'NoteAdded.v3', 'Several.v1', 'EventDiscarded.v1'].map(

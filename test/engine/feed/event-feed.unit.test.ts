@@ -5,7 +5,7 @@ import { EventFeed, type FeedQuery } from '../../../src/engine/feed/event-feed.t
 import type { HistoryPlace } from '../../../src/engine/feed/histories.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
-import { shownEvent } from '../../../src/engine/log/shown-event.ts'
+import { shownEvents } from '../../../src/engine/log/shown-event.ts'
 import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-model.ts'
 import type { ReadModel } from '../../../src/engine/read-models/read-model.ts'
 import { decodeEntry, decodeRow } from '../../../src/engine/read-models/stored-texts.ts'
@@ -75,7 +75,7 @@ async function effective({ store, log }: Pick<Awaited<ReturnType<typeof openFeed
     const read = await Promise.all(offsets.map((offset) => log.read(0, offset, 1)))
     byStream.set(
       stream,
-      read.map(({ records }) => shownEvent(String(records[0]?.value))),
+      read.flatMap(({ records }) => shownEvents(String(records[0]?.value))),
     )
   }
   return byStream

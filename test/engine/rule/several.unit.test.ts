@@ -98,6 +98,12 @@ const cases: Case[] = [
     ends: { bookings: { 12: 'placed' }, parked: { 2: 'event 2 of 2: seat 5 exists already' } },
   },
   {
+    what: 'the first one begins the stream, and the last one cannot follow: it begins later',
+    log: [several([created(5), approved(5, 12, 1)]), discard('5', 0), created(5, 2), placed(5, 12, 3)],
+    outcomes: ['parked', 'applied discarded', 'applied', 'applied'],
+    ends: { seats: { 5: 'pending' }, bookings: { 12: 'placed' }, versions: { 5: 3 } },
+  },
+  {
     what: 'the seat is removed before the last one: it is not removed',
     log: [
       created(5),

@@ -47,14 +47,15 @@ it('sends headers, and has those of the answer', async () => {
   expect(stale.status).toBe(412)
 })
 
-it('has nothing of another one, and a document that its last command made, always', async () => {
-  const [one, other] = await Promise.all([openInMemory(theatre), openInMemory(theatre)])
-  for (let id = 1; id <= 50; id++) {
-    await one.run('addSeat', { body: newSeat })
+it('reads at once, nothing of another one, and all that was done before, also where nobody waited for it', async () => {
+  await using one = await openInMemory(theatre)
+  await using other = await openInMemory(theatre)
+  expect(await one.run('listSeats')).toMatchObject({ status: 200, body: [] })
+  for (let id = 1; id <= 20; id++) {
+    await one.run('addSeat', { body: newSeat, headers: { prefer: 'wait=0' } })
     expect(await one.find('seats', id)).toMatchObject({ id })
   }
   expect((await other.run('listSeats')).body).toEqual([])
-  for (const each of [one, other]) await each[Symbol.asyncDispose]()
 })
 
 it('says what it does not know', async () => {
@@ -83,5 +84,6 @@ it('opens no file, and leaves nothing at work', async () => {
   await house.run('addSeat', { body: newSeat })
   await house[Symbol.asyncDispose]()
   expect(readdirSync(folder)).toEqual([])
+  await expect(house.find('seats', 1)).rejects.toThrow('already been closed')
   await expectNoMoreAtWork(before)
 })

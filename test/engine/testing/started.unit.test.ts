@@ -28,20 +28,22 @@ it('serves all of a service, with a key of every scope, and leaves nothing behin
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     })
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect(await (await ask('/v1/seats')).json()).toEqual([])
   expect((await ask('/v1/seats', { name: 'A1', rowId: 7 })).status).toBe(201)
   expect((await ask('/v1/bookings', { seatId: 1 })).status).toBe(201)
   expect(await (await ask('/v1/seats/1')).json()).toMatchObject({ id: 1, status: 'pending' })
   expect((await ask('/console/api/status')).status).toBe(200)
   expect(readdirSync(folder)).toEqual([expect.stringMatching(/^theatre-/)])
-  await Promise.all([close(), close()])
+  for (const _ of ['once', 'again']) await close()
   expect(readdirSync(folder)).toEqual([])
   await expect(fetch(`${url}/livez`)).rejects.toThrow('fetch failed')
   await expectNoMoreAtWork(before)
 })
 
 it('is as its settings say, and two run beside each other', async () => {
-  await using house = await startForTest(theatre, { CONSOLE: 'false', PORT: '80' })
   await using other = await startForTest(theatre)
+  const taken = { PORT: new URL(other.url).port, DATA_DIR: '/dev/null' }
+  await using house = await startForTest(theatre, { CONSOLE: 'false', ...taken })
   expect((await fetch(`${house.url}/console`)).status).toBe(404)
   expect((await fetch(`${other.url}/console`)).status).toBe(200)
   expect((await fetch(`${other.url}/v1/seats`, { headers: { authorization: `Bearer ${house.key}` } })).status).toBe(401)
