@@ -52,6 +52,24 @@ await refused('cancelling it as it was seen before', () => change('cancelled', s
 const { data: delivered } = await send(() => change('delivered'))
 say(`order ${orderId} is ${delivered.status}`)
 
+// Say what a category is, and move Rex to it. When it is removed, Rex keeps its id.
+const { data: dogs } = await send(() =>
+  petstore.POST('/categories', {
+    params: { header: { 'Idempotency-Key': `"${randomUUID()}"` } },
+    body: { name: 'Dogs', description: 'They like walks' },
+  }),
+)
+const ofRex = { params: { path: { petId: rex.id } } }
+await send(() => petstore.PATCH('/pets/{petId}', { ...ofRex, body: { categoryId: dogs.id } }))
+const ofDogs = { params: { path: { categoryId: dogs.id } } }
+const { data: changed } = await send(() =>
+  petstore.PATCH('/categories/{categoryId}', { ...ofDogs, body: { description: null } }),
+)
+say(`category ${changed.id} is ${changed.name}, described: ${changed.description !== undefined}`)
+await send(() => petstore.DELETE('/categories/{categoryId}', ofDogs))
+const { data: kept } = await send(() => petstore.GET('/pets/{petId}', ofRex))
+say(`the category is gone, and pet ${kept.id} is of it still: ${kept.categoryId === dogs.id}`)
+
 async function refused(what: string, request: Parameters<typeof send>[0]): Promise<void> {
   try {
     await send(request)

@@ -53,6 +53,8 @@ describe('categories beside pets, in one process', () => {
       `categories/${id} CategoryChanged`,
       `categories/${other.id} CategoryRemoved`,
     ])
+    const ofOne = await client.told(2, `?from=start&categoryId=${id}`)
+    expect(ofOne.events.map(({ subject }) => subject)).toEqual(Array(2).fill(`categories/${id}`))
     await expectVerified(environment)
     await stop(first)
 

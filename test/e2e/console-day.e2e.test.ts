@@ -31,7 +31,7 @@ const simulated = `
   const partitions = [{ partition: 0, events: 0, seconds: 0, checkpoint: { next: 7, last: null, counts: { parked: 0 } } }]
   const answers = {
     status: () => ({
-      service: { title: 'Simulated', noun: 'pet', types: ['a.B.v1'] },
+      service: { title: 'Simulated', kinds: [{ noun: 'pet', prefix: '' }], types: ['a.B.v1'] },
       process: { name: 'one', role: 'all', release: '1.0.0', startedAt: 1 },
       problems: now % 60_000 < 5000 ? [{ code: 'behind', what: 'Behind ' + now, remedy: 'Wait.', runbook: 'Scaling', since: now }] : [],
       lag: { status: 'known', generation: 'one', partitions },

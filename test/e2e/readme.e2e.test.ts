@@ -31,6 +31,7 @@ describe('the README', () => {
     expect(tour.match(/"name":"Dot"/g)).toHaveLength(3) // twice as an answer, once in the list of all
     expect(stdout.match(/idempotency-replayed: true/g)).toHaveLength(1)
     expect(stdout).toMatch(/\[\{.*"name":"Eve".*\}\]/)
+    expect(stdout).toMatch(/^\{"id":\d+,"name":"Dogs","description":"They like walks"\}$/m)
     const [placed, approved, delivered, sold, changed, removed, found, history] = tour.trimEnd().split('\n').slice(-8)
     expect(placed).toMatch(/^\{"id":\d+,"petId":\d+,"status":"placed",/)
     expect(approved).toContain('"status":"approved"')

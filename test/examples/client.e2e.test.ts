@@ -11,7 +11,7 @@ it('the tour of the generated client shows what it says', async () => {
   const { url } = await startService({ DATA_DIR: temporaryFolder() })
   const tour = startProgram('../../examples/client/tour.ts', { PETSTORE_URL: url, PETSTORE_KEY: apiKey })
   expect(await tour.ended, tour.errors()).toBe(0)
-  const lines = tour.output().replaceAll(/\b(pet|order) \d+/g, '$1 N')
+  const lines = tour.output().replaceAll(/\b(pet|order|category) \d{1,9}\b/g, '$1 N')
   expect(lines.trimEnd().split('\n')).toEqual([
     'added pet N of category 9223372036854775807',
     'sent again: pet N, Idempotency-Replayed: true',
@@ -21,6 +21,8 @@ it('the tour of the generated client shows what it says', async () => {
     'another order of the pet is refused: 409 pet_not_available',
     'cancelling it as it was seen before is refused: 412 precondition_failed',
     'order N is delivered',
+    'category N is Dogs, described: false',
+    'the category is gone, and pet N is of it still: true',
   ])
   const refused = startProgram('../../examples/client/tour.ts', { PETSTORE_URL: url, PETSTORE_KEY: 'another' })
   expect(await refused.ended).toBe(1)

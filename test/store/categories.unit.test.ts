@@ -166,3 +166,15 @@ it('no history has an event of another kind', async () => {
   expectError(await server.get(`${list}/2/events`), 404, 'category_not_found')
   expectError(await server.get('/v1/pets/1/events'), 404, 'pet_not_found')
 })
+
+it('the feed has the events of a category, of a pet, or of all', async () => {
+  const streamOf = async (query: string) => {
+    expect((await server.get(`/v1/events${query}`)).statusCode).toBe(200)
+    return server.services.followed.at(-1)?.stream
+  }
+  expect(await streamOf('?categoryId=7')).toBe('categories/7')
+  expect(await streamOf('?petId=7')).toBe('7')
+  expect(await streamOf('')).toBeUndefined()
+  const both = await server.get('/v1/events?petId=7&categoryId=7')
+  expectError(both, 400, 'invalid_request', 'petId and categoryId cannot be used together')
+})

@@ -31,7 +31,9 @@ export function eventExamples({ kinds, service }: Pick<Definition, 'kinds' | 'se
   })
   const [{ events, nameOf }] = kinds
   const [first] = all
-  const second = all.find(({ stream, version }) => stream === first?.stream && version === first.version + 1) ?? first
+  const isNext = ({ kind, stream, version }: (typeof all)[number]) =>
+    kind === first?.kind && stream === first.stream && version === first.version + 1
+  const second = all.find(isNext) ?? first
   const both = writeSeveral(
     eventId(1),
     [first, second].flatMap((each) => each ?? []),

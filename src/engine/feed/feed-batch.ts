@@ -17,11 +17,30 @@ export interface FeedEvent {
   sent?: string
 }
 
+type Told = Pick<EffectiveRecord, 'record' | 'event'>
+
 /** What is told of a record, in its order. */
-export function feedEventsOf({ record, event }: Pick<EffectiveRecord, 'record' | 'event'>): readonly FeedEvent[] {
+export function feedEventsOf({ record, event }: Told): readonly FeedEvent[] {
   const { stream, type } = event
   const texts = shownEvents(eventText(record.value))
   return texts.map((json) => ({ stream, type: texts.length === 1 ? type : JSON.parse(json).type, json }))
+}
+
+/** A batch has no more, unless one record does: each of several events may come to as much as their record. */
+const batchCharactersMax = 4_000_000
+
+/** What is told of the first `taken` of these records: of all of them, or of as many as a batch has room for. */
+export function batchOf(records: readonly Told[]): { readonly events: readonly FeedEvent[]; readonly taken: number } {
+  const events: FeedEvent[] = []
+  let [taken, characters] = [0, 0]
+  for (const record of records) {
+    if (characters >= batchCharactersMax) break
+    const told = feedEventsOf(record)
+    characters += told.reduce((sum, { json }) => sum + json.length, 0)
+    events.push(...told)
+    taken++
+  }
+  return { events, taken }
 }
 
 export interface EventFilter {

@@ -3,7 +3,7 @@ import { readAt } from '../log/read-at.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import type { Rules } from '../rule/rules.ts'
 import { type Discard, readEvent, type StreamEvent } from '../rule/stream-event.ts'
-import { type FeedBatch, type FeedEvent, type FeedPlace, feedEventsOf } from './feed-batch.ts'
+import { batchOf, type FeedBatch, type FeedPlace } from './feed-batch.ts'
 
 export interface ReleasedEventsOptions extends Rules {
   readonly log: Pick<EventLog, 'read' | 'endOffsets' | 'partitionFor'>
@@ -36,13 +36,14 @@ export class ReleasedEvents {
       offsets.push(offset)
     }
     const records = await readAt(this.#options.log, partition, offsets)
-    const events = records.flatMap((record): readonly FeedEvent[] => {
+    const found = records.flatMap((record) => {
       const event = readEvent(this.#options, partition, record)
       if (event === undefined || event.discards !== undefined) return []
-      return feedEventsOf({ record, event })
+      return [{ record, event }]
     })
-    const isLast = offsets.length < stepMax
-    return { events, place: isLast ? done : { partition, next: discard.offset, told: versions.last } }
+    const { events, taken } = batchOf(found)
+    const isLast = offsets.length < stepMax && taken === found.length
+    return { events, place: isLast ? done : { partition, next: discard.offset, told: first + taken - 1 } }
   }
 
   /** The version behind that of the discarded event; undefined if this decision had no effect. */

@@ -3,7 +3,7 @@ import type { EventLog } from '../log/event-log.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 import { type SettledEvents, tookEffect } from '../rule/settled-events.ts'
 import { FairTurns } from './fair-turns.ts'
-import { type Account, type FeedBatch, type FeedPlace, feedEventsOf } from './feed-batch.ts'
+import { type Account, batchOf, type FeedBatch, type FeedPlace } from './feed-batch.ts'
 import { KeptBatches } from './kept-batches.ts'
 import type { ReleasedEvents } from './released-events.ts'
 
@@ -138,13 +138,13 @@ export class SharedBatches {
     }
     const end = records.findIndex(({ outcome }) => outcome === 'waiting' || outcome === 'discarding')
     const told = end < 0 ? records : records.slice(0, end)
-    const behindTold = (told.at(-1)?.record.offset ?? from - 1) + 1
+    const effective = told.filter(tookEffect)
+    const { events, taken } = batchOf(effective)
+    const untold = effective[taken]?.record.offset
+    const behindTold = untold ?? (told.at(-1)?.record.offset ?? from - 1) + 1
     // A place behind offsets that carry no record must not be ahead of what this process shows.
-    const isPassed = end < 0 && (await this.#isApplied({ ...place, next: next - 1 }, 1))
-    return {
-      events: told.filter(tookEffect).flatMap(feedEventsOf),
-      place: { partition, next: isPassed ? next : behindTold, told: 0 },
-    }
+    const isPassed = end < 0 && untold === undefined && (await this.#isApplied({ ...place, next: next - 1 }, 1))
+    return { events, place: { partition, next: isPassed ? next : behindTold, told: 0 } }
   }
 }
 

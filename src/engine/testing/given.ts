@@ -4,7 +4,7 @@ import { Rejected } from '../door/rejected.ts'
 import type { AnyEvent, Stream } from '../door/stream.ts'
 import { exactJson, parseExactJson } from '../lib/values/exact-json.ts'
 import { calledAs, failed, shown } from './failing.ts'
-import { readBack, type StoredStream, storedAfter } from './stored-stream.ts'
+import { namesOf, readBack, type StoredStream, storedAfter } from './stored-stream.ts'
 
 /** A stream that has some events. */
 export interface Given<Command, Event extends AnyEvent, Code extends string> {
@@ -18,7 +18,7 @@ export interface Given<Command, Event extends AnyEvent, Code extends string> {
 
 /** What a command comes to. */
 export interface Decided<Command, Event extends AnyEvent, Code extends string> {
-  /** These events and no others, in this order. Returns the stream that has them too. */
+  /** These events and no others, in this order. Returns the stream that has them too, in one record. */
   gives(...events: readonly [Event, ...Event[]]): Given<Command, Event, Code>
   rejected(code: Code, message?: RegExp): void
   unchanged(): void
@@ -26,7 +26,7 @@ export interface Decided<Command, Event extends AnyEvent, Code extends string> {
 
 /**
  * A stream that has these events, event n at n seconds past 2026-01-01T00:00:00.000Z. Each event is written and read as in
- * the log, and the state after it as in the read models. Each check throws an AssertionError.
+ * the log, in a record of its own, and the state after it as in the read models. Each check throws an AssertionError.
  */
 export function given<State, Command, Event extends AnyEvent, Code extends string>(
   stream: Stream<State, Command, Event, Code>,
@@ -35,7 +35,8 @@ export function given<State, Command, Event extends AnyEvent, Code extends strin
   const definition: Defined<State, Command, Event> = defineStream('given', stream)
   return calledAs(given, () => {
     const empty = { state: stream.initial, row: undefined, documents: new Map() }
-    return withEvents(definition, { stored: empty, names: [] }, events)
+    const records = events.map((event) => [event])
+    return withRecords(definition, { stored: empty, events: [] }, records)
   })
 }
 
@@ -43,16 +44,16 @@ type Defined<State, Command, Event extends AnyEvent> = StreamDefinition<State, C
 
 interface Story<State> {
   readonly stored: StoredStream<State>
-  readonly names: readonly string[]
+  readonly events: readonly AnyEvent[]
 }
 
-function withEvents<State, Command, Event extends AnyEvent, Code extends string>(
+function withRecords<State, Command, Event extends AnyEvent, Code extends string>(
   definition: Defined<State, Command, Event>,
-  { stored: before, names }: Story<State>,
-  events: readonly Event[],
+  before: Story<State>,
+  records: readonly (readonly Event[])[],
 ): Given<Command, Event, Code> {
-  const stored = events.reduce((each, event) => storedAfter(definition, each, event), before)
-  const story = { stored, names: [...names, ...events.map(({ type }) => type)] }
+  const stored = records.reduce((each, events) => storedAfter(definition, each, events), before.stored)
+  const story = { stored, events: [...before.events, ...records.flat()] }
   return {
     when: (command) => decidedOn(definition, story, command),
     shows: function shows(...documents) {
@@ -85,7 +86,7 @@ function decidedOn<State, Command, Event extends AnyEvent, Code extends string>(
         if (events.length === 0) throw failed(`${asked} should give ${expected.map(shown).join(', ')}, but ${came()}`)
         const [actual, read] = [events, expected].map((each) => each.map((event) => readBack(definition, event)))
         if (!isDeepStrictEqual(actual, read)) throw failed(`${asked} gave other events`, { actual, expected: read })
-        return withEvents(definition, story, events)
+        return withRecords(definition, story, [events])
       })
     },
     rejected: function rejected(code, message = /^/) {
@@ -107,4 +108,4 @@ function decidedOn<State, Command, Event extends AnyEvent, Code extends string>(
 
 const isList = <Event>(decided: Event | readonly Event[]): decided is readonly Event[] => Array.isArray(decided)
 
-const behind = ({ names }: Story<unknown>) => `after ${names.length === 0 ? 'no event' : names.join(', ')}`
+const behind = ({ events }: Story<unknown>) => `after ${namesOf(events) || 'no event'}`

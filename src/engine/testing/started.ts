@@ -36,10 +36,9 @@ export async function startForTest(
     const config = readConfig(definition, { LOG_LEVEL: 'silent', ...settings, ...own })
     const logger = pino({ level: config.logLevel })
     const { url, close: end } = await startService(definition, config, logger, { lost: 0, warnings: [] })
-    let closed: Promise<void> | undefined
-    const close = () => {
-      closed ??= end().then(remove)
-      return closed
+    const close = async () => {
+      await end()
+      await remove()
     }
     await untilReady(async () => {
       const response = await fetch(`${url}/readyz`)

@@ -29,41 +29,47 @@ const timeOf = (version: number) => new Date(Date.UTC(2026, 0, 1) + version * 10
 const unshown = '1'
 
 /**
- * The stream after one more event, which is written and read as in a log and a store, by what the service itself writes,
- * reads and refuses them with. Throws an AssertionError that says what is in the way.
+ * The stream after one more record of events, which is written and read as in a log and a store, by what the service
+ * itself writes, reads and refuses them with. Throws an AssertionError that says what is in the way.
  */
 export function storedAfter<State, Event extends AnyEvent>(
   definition: StreamDefinition<State, unknown, Event>,
   before: StoredStream<State>,
-  event: Event,
+  events: readonly Event[],
 ): StoredStream<State> {
   const { stream } = definition
   const version = (before.row?.version ?? 0) + 1
-  const recorded = { event: readBack(definition, event), version, time: timeOf(version) }
-  const state = attempt(event, 'evolve refuses it', () => stream.evolve(before.state, recorded))
-  const isOwn = ({ collection }: { readonly collection: string }) => collection === stream.collection
-  const documents = attempt(event, 'what it leads to cannot be shown', () => documentsOf(definition, state))
-  const name = before.row?.document === undefined ? String(documents.find(isOwn)?.id ?? unshown) : before.row.stream
-  const own = { collection: stream.collection, id: Number(name) }
-  const changed = new StreamState(definition, name, own, before.row && { ...before.row, stream: name })
+  let { state } = before
+  let own: number | undefined
+  for (const event of events) {
+    const recorded = { event: readBack(definition, event), version, time: timeOf(version) }
+    state = attempt(event, 'evolve refuses it', () => stream.evolve(state, recorded))
+    const documents = attempt(event, 'what it leads to cannot be shown', () => documentsOf(definition, state))
+    own ??= documents.find(({ collection }) => collection === stream.collection)?.id
+  }
+  const name = before.row?.document === undefined ? String(own ?? unshown) : before.row.stream
+  const document = { collection: stream.collection, id: Number(name) }
+  const changed = new StreamState(definition, name, document, before.row && { ...before.row, stream: name })
   const rules = { definition: streamKinds([definition]), log: { partitionFor: () => 0 } }
-  attempt(event, 'it cannot be applied', () =>
-    applyFirst(rules, { partition: 0, id: 1 }, changed, encode(definition, event, name, version)),
+  attempt(events, 'it cannot be applied', () =>
+    applyFirst(rules, { partition: 0, id: 1 }, changed, encode(definition, events, name, version)),
   )
   const edits = editsOf(changed)
   const shownNow = documentsAfter(before.documents, edits)
-  const home = shownNow.get(documentName(own))
+  const home = shownNow.get(documentName(document))
   const [[, inRows = undefined] = []] = edits.rows.put
   const row = decodeRow(name, home?.json, inRows ?? home?.behind ?? '')
-  return { state: readState(definition, event, state, row), row, documents: shownNow }
+  return { state: readState(definition, namesOf(events), state, row), row, documents: shownNow }
 }
+
+export const namesOf = (events: readonly AnyEvent[]) => events.map(({ type }) => type).join(', ')
 
 /** The event as it is read from the log. */
 export function readBack<Event extends AnyEvent>(
   definition: StreamDefinition<unknown, unknown, Event>,
   event: Event,
 ): Event {
-  const record = attempt(event, 'it cannot be written', () => encode(definition, event, unshown, 1))
+  const record = attempt(event, 'it cannot be written', () => encode(definition, [event], unshown, 1))
   const value = Buffer.from(record.value)
   if (value.length > recordValueMax)
     throw failed(`${event.type} has ${value.length} bytes in the log, and may have ${recordValueMax}`)
@@ -82,11 +88,11 @@ export function readBack<Event extends AnyEvent>(
 
 function encode<Event extends AnyEvent>(
   { events }: StreamDefinition<unknown, unknown, Event>,
-  event: Event,
+  all: readonly Event[],
   stream: string,
   version: number,
 ): NewRecord {
-  return events.encode([event], { stream, eventId: `event-${version}`, version, time: timeOf(version) })
+  return events.encode(all, { stream, eventId: `event-${version}`, version, time: timeOf(version) })
 }
 
 function editsOf<State, Event extends AnyEvent>(changed: StreamState<State, Event>): StreamEdits {
@@ -108,18 +114,18 @@ function documentsAfter(before: StoredStream<unknown>['documents'], { documents 
 /** The state as a store has it, which has to be this one. */
 function readState<State>(
   { codec }: Pick<StreamDefinition<State>, 'codec'>,
-  { type }: AnyEvent,
+  after: string,
   state: State,
   row: StreamRow,
 ): State {
   const read = codec.read(row)
   const [actual, expected] = [plain(read), plain(state)]
   if (!isDeepStrictEqual(actual, expected))
-    throw failed(`the state after ${type} is another one when it is read`, { actual, expected })
+    throw failed(`the state after ${after} is another one when it is read`, { actual, expected })
   return read
 }
 
-function attempt<Result>(event: AnyEvent, problem: string, act: () => Result): Result {
+function attempt<Result>(event: AnyEvent | readonly AnyEvent[], problem: string, act: () => Result): Result {
   try {
     return act()
   } catch (error) {

@@ -3,7 +3,16 @@ import { EventFeed, type FeedQuery } from '../../../src/engine/feed/event-feed.t
 import type { HistoryPlace } from '../../../src/engine/feed/histories.ts'
 import type { Position } from '../../../src/engine/log/event-log.ts'
 import { openProjection } from '../projector/projecting.ts'
-import { type AnyRecord, bookingEvent, discard, keyed, newerEvent, seatAdded, several } from '../projector/records.ts'
+import {
+  type AnyRecord,
+  altered,
+  bookingEvent,
+  discard,
+  keyed,
+  newerEvent,
+  seatAdded,
+  several,
+} from '../projector/records.ts'
 import { theatre } from '../theatre/theatre.ts'
 import { account, reader } from './readers.ts'
 
@@ -135,6 +144,45 @@ describe('the feed', () => {
     const records = [seatAdded({ id: 1 }), newerEvent('1', 2), booked(1, 3), discard('1', 1)]
     const told = [seatAdded({ id: 1 }), booked(1, 3), booked(1, 3)].flatMap(toldOf)
     expect(await hear(records, {})).toEqual(told)
+  })
+
+  it('tells records of very long events in several steps, each once', async () => {
+    const note = 'x'.repeat(9000)
+    const bookings = Array.from({ length: 60 }, (_, i) =>
+      bookingEvent(i % 2 ? 'BookingCancelled' : 'BookingPlaced', 1, 100 + Math.floor(i / 2), 2),
+    )
+    const long = (version: number, id: string) => several(bookings, { id, streamversion: version, note })
+    const bookedAnew = Array.from({ length: 20 }, (_, i) => {
+      const { key, value } = long(i + 2, `record ${i}`)
+      return { key, value: Buffer.from(String(value).replaceAll(/"bookingId":/g, `"bookingId":${i + 1}`)) }
+    })
+    const records = [seatAdded({ id: 1 }), ...bookedAnew]
+    const behindDiscard = [
+      seatAdded({ id: 1 }),
+      newerEvent('1', 2),
+      ...bookedAnew.map((each, i) => altered(each, { streamversion: i + 3 })),
+      discard('1', 1),
+    ]
+    for (const [all, times] of [
+      [records, 1],
+      [behindDiscard, 2],
+    ] as const) {
+      const feed = await openFeed(all)
+      const [steps, told]: [number[], string[]] = [[], []]
+      const left = new AbortController()
+      for await (const { events, after } of await feed.follow({ after: [] }, account, left.signal)) {
+        steps.push(events.reduce((sum, { json }) => sum + json.length, 0))
+        told.push(
+          ...events
+            .map(({ json }) => JSON.parse(json))
+            .map(({ streamversion, id, data }) => `${streamversion} ${id} ${data.bookingId}`),
+        )
+        if (after[0]?.offset === all.length - 1) break
+      }
+      expect(Math.max(...steps)).toBeLessThan(5_000_000)
+      expect(told).toHaveLength(1 + times * 1200)
+      expect(new Set(told).size).toBe(1201)
+    }
   })
 
   it('tells backwards each event of a record, and ends an answer in none', async () => {

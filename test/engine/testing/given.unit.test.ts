@@ -6,6 +6,7 @@ import { exactJson, IdTakenError } from '../../../src/engine/index.ts'
 import { given } from '../../../src/engine/testing/index.ts'
 import type { Booking, SeatCommand, SeatEvent, SeatState } from '../theatre/seats.ts'
 import { seatStream as stream } from '../theatre/theatre.ts'
+import { hallStream } from '../two-kinds.ts'
 
 const seat = { id: 42, name: 'A12', rowId: 7, status: 'available' } as const
 const added: SeatEvent = { type: 'SeatAdded', seat }
@@ -63,6 +64,22 @@ describe('a service that is right', () => {
     given(stream, added, placed, cancelled, removed).shows({ ...booking, status: 'cancelled', updatedAt: third })
   })
 
+  it('gives several events, which have one version, and take effect together', () => {
+    const versions: number[] = []
+    const both: typeof stream = {
+      ...stream,
+      decide: () => [placed, approved],
+      evolve(state, recorded) {
+        versions.push(recorded.version)
+        return stream.evolve(state, recorded)
+      },
+    }
+    const after = given(both, added).when(place).gives(placed, approved)
+    after.shows({ ...seat, status: 'pending' }, { ...booking, status: 'approved' })
+    expect(new Set(versions.slice(-2))).toEqual(new Set([2]))
+    given(hallStream, { type: 'HallBuilt', id: 7, name: 'Large' }).shows({ id: 7, name: 'Large' })
+  })
+
   it('may show its own document late, with all digits of its numbers', () => {
     const late = { ...stream, projections: [projection(({ booking }) => (booking ? [ownDocument] : []))] }
     const large: SeatEvent = { type: 'SeatAdded', seat: { ...seat, rowId: 9007199254740993n } }
@@ -93,7 +110,7 @@ describe('what a command should come to', () => {
   })
 
   it('names an event that is missing, and one too many', () => {
-    const wrong = { ...stream, decide: () => [placed, approved] as never }
+    const wrong = { ...stream, decide: () => [placed, approved] }
     expect(wordsOf(() => given(wrong, added).when(place).gives(placed))).toMatch(/^\+ +type: 'BookingApproved'/m)
     given(wrong, added).when(place).gives(placed, approved)
     expect(wordsOf(() => afterAdded().when(place).gives(placed, approved))).toMatch(/^- +type: 'BookingApproved'/m)
@@ -131,7 +148,7 @@ describe('what a command should come to', () => {
     ['should change nothing, but it was rejected with unknown_seat', () => given(stream).when(place).unchanged()],
   ])('is told in words: %s', (words, act) => expect(wordsOf(act)).toContain(words))
 
-  it.each(['unchanged' as const, [] as never])('is nothing for a decider that says %j', (decided) => {
+  it.each(['unchanged' as const, []])('is nothing for a decider that says %j', (decided) => {
     given({ ...stream, decide: () => decided }, added)
       .when(place)
       .unchanged()
@@ -169,6 +186,18 @@ describe('what a command should come to', () => {
     expect(words).toContain(
       "{ type: 'BookingApproved', bookingId: 12, seatId: 42 }: evolve refuses it: booking 12 is not",
     )
+  })
+
+  it('cannot be several events of which one is refused, or which are too large together', () => {
+    const twice = { ...stream, decide: () => [placed, placed] }
+    const words = wordsOf(() => given(twice, added).when(place).gives(placed, placed))
+    expect(words).toContain('evolve refuses it: seat 42 is pending')
+    const note = { note: 'x'.repeat(9000) }
+    const withNote = (event: SeatEvent): SeatEvent => ({ ...event, ...note })
+    const [long, longer] = [withNote(placed), withNote(approved)]
+    const large = { ...stream, decide: () => [long, longer] }
+    const more = wordsOf(() => given(large, added).when(place).gives(long, longer))
+    expect(more).toMatch(/it cannot be applied: The event of this request has 18\d{3} bytes, and may have 16384/)
   })
 
   it('cannot be an event that its schema refuses', () => {

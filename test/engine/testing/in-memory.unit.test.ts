@@ -4,6 +4,7 @@ import { defineService, type Service } from '../../../src/engine/index.ts'
 import { openInMemory } from '../../../src/engine/testing/index.ts'
 import { temporaryFolder } from '../../lib/temporary-folder.ts'
 import { theatre } from '../theatre/theatre.ts'
+import { twoKinds } from '../two-kinds.ts'
 import { atWork, expectNoMoreAtWork } from './at-work.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
@@ -25,6 +26,15 @@ it('runs each operation, and finds what came of it, with all digits', async () =
   expect(history).toMatchObject([{ type: 'theatre.SeatAdded.v1' }, { data: { bookingId: 2 } }, { streamversion: 3 }])
   const refused = { status: 422, body: { code: 'unknown_seat', message: 'There is no seat 3.' } }
   expect(await house.run('placeBooking', { body: { seatId: 3 } })).toMatchObject(refused)
+})
+
+it('runs each kind of stream', async () => {
+  await using house = await openInMemory(twoKinds)
+  await house.run('addSeat', { body: newSeat })
+  expect(await house.run('buildHall', { body: { name: 'Large' } })).toMatchObject({ status: 201, body: { id: 2 } })
+  expect([await house.find('seats', 1), await house.find('halls', 2)]).toEqual([seat, { id: 2, name: 'Large' }])
+  expect((await house.run('closeHall', { id: 2 })).status).toBe(204)
+  expect([await house.find('seats', 1), await house.find('halls', 2)]).toEqual([seat, undefined])
 })
 
 it('finds nothing of what was never there, and of what is removed', async () => {
