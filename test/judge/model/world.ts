@@ -42,7 +42,7 @@ export class World {
     this.store = memoryReadModels(this.#data, petstore.version, petstore.names)
     const latencyMs = () => latenciesMs[turn++ % latenciesMs.length] ?? 1
     const foundBug = (error: unknown) => void this.bugs.push(error)
-    this.#shared = { log, store: this.store, latencyMs, foundBug }
+    this.#shared = { definition: petstore, log, store: this.store, latencyMs, foundBug }
     this.#reader = RecordingSubscriber.on(log)
     this.#projector = new ProjectorProcess(this.#shared)
     this.apis = [this.#startApi(), this.#startApi()]
