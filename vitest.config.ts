@@ -16,6 +16,7 @@ const unit = { setupFiles: './test/lib/unit-setup.ts', testTimeout: 60_000 }
 export const replacing = [
   'test/judge/commands.model.unit.test.ts',
   'test/judge/judge.unit.test.ts',
+  'test/judge/several.model.unit.test.ts',
   'test/store/seed.unit.test.ts',
 ]
 

@@ -29,12 +29,18 @@ export interface Order {
   readonly updatedAt: string
 }
 
-/** A change that took effect: the pet, and the order if the event was about one, right after it. */
-export interface Effect {
-  readonly type: string
-  readonly pet: Pet
-  readonly order?: Order
+export interface Category {
+  readonly id: number
+  readonly name: string
+  readonly description?: string
+  /** As of a pet. */
+  readonly isRemoved?: true
 }
+
+/** A change that took effect: the category, or the pet, and the order if the event was about one, right after it. */
+export type Effect =
+  | { readonly type: string; readonly pet: Pet; readonly order?: Order; readonly category?: undefined }
+  | { readonly type: string; readonly category: Category; readonly pet?: undefined; readonly order?: undefined }
 
 /** What a consumer has to remember. Store it in one step with the position in the topic, or a restart goes wrong. */
 export interface Memory {
@@ -50,9 +56,12 @@ export interface Memory {
   /** The order of the pet that is placed or approved, if there is one. */
   openOrder(petId: number): Order | undefined
   setOrder(order: Order): void
+  /** Also one that is removed. */
+  category(id: number): Category | undefined
+  setCategory(category: Category): void
 }
 
-/** Takes the next record of its partition; undefined if it changes no pet and no order. */
+/** Takes the next record of its partition; undefined if it changes no pet, no order and no category. */
 export function takeRecord(
   { partition, key, value }: TopicRecord,
   memory: Memory,
@@ -65,9 +74,11 @@ export function takeRecord(
   if (event === undefined || stream === undefined || event.subject !== stream) return undefined
   if (!event.type.startsWith('petstore.') || event.type === 'petstore.EventDiscarded.v1') return undefined
   if (partitionFor(stream) !== partition) return undefined
+  const isOfCategory = stream.startsWith('categories/')
+  if (stream.startsWith('pets/') || (isOfCategory && !isIdOf('categories', stream))) return undefined
 
   // 2. Ignore what came second.
-  const isOfFirstRelease = event.type === petCreated && event.streamversion === undefined
+  const isOfFirstRelease = event.type === petCreated && event.streamversion === undefined && !isOfCategory
   const version = isOfFirstRelease ? 1 : event.streamversion
   if (version !== memory.versionOf(stream) + 1) return undefined
 
@@ -84,7 +95,8 @@ export function takeRecord(
   if (isKeyed) memory.addKey(partition, idempotencykey)
 
   // 5. Apply it, unless it cannot be read or contradicts what came before.
-  if (effect !== undefined) memory.setPet(effect.pet)
+  if (effect?.pet !== undefined) memory.setPet(effect.pet)
+  if (effect?.category !== undefined) memory.setCategory(effect.category)
   if (effect?.order !== undefined) memory.setOrder(effect.order)
   return effect
 }
@@ -92,13 +104,16 @@ export function takeRecord(
 /** A release wrote it without a version. */
 const petCreated = 'petstore.PetCreated.v1'
 
-/** What an event about a pet comes to; any other may be about an order. */
+/** What an event about a pet or a category comes to; any other may be about an order. */
 const changes: Readonly<Record<string, (event: Event, memory: Memory) => Effect | undefined>> = {
   [petCreated]: createPet,
   'petstore.PetCreated.v2': createPet,
   'petstore.PetChanged.v1': changePet,
   'petstore.PetChanged.v2': changePet,
   'petstore.PetRemoved.v1': removePet,
+  'petstore.CategoryAdded.v1': addCategory,
+  'petstore.CategoryChanged.v1': changeCategory,
+  'petstore.CategoryRemoved.v1': removeCategory,
 }
 
 /** For each event about an order: from which statuses it leads where. Placing looks at the status of the pet. */
@@ -144,9 +159,42 @@ function readPet({ subject, data }: Event): Pet | undefined {
   if (!isId(id) || String(id) !== subject) return undefined
   if (typeof name !== 'string' || !name.isWellFormed() || !isInt64(categoryId)) return undefined
   if (status !== 'available' && status !== 'pending' && status !== 'sold') return undefined
-  const pet: Pet = { id, name, categoryId: BigInt(categoryId), status }
-  if (description === undefined) return pet
-  return typeof description === 'string' && description.isWellFormed() ? { ...pet, description } : undefined
+  if (!isDescription(description)) return undefined
+  return { id, name, categoryId: BigInt(categoryId), status, ...described(description) }
+}
+
+function addCategory(event: Event, memory: Memory): Effect | undefined {
+  const category = readCategory(event)
+  if (category === undefined || memory.category(category.id) !== undefined) return undefined
+  return { type: event.type, category }
+}
+
+function changeCategory(event: Event, memory: Memory): Effect | undefined {
+  const category = readCategory(event)
+  const before = category && memory.category(category.id)
+  if (category === undefined || before === undefined || before.isRemoved) return undefined
+  return { type: event.type, category }
+}
+
+function removeCategory({ type, subject, data }: Event, memory: Memory): Effect | undefined {
+  const { categoryId } = membersOf(data)
+  const category = isId(categoryId) && subject === `categories/${categoryId}` ? memory.category(categoryId) : undefined
+  return category === undefined || category.isRemoved ? undefined : { type, category: { ...category, isRemoved: true } }
+}
+
+function readCategory({ subject, data }: Event): Category | undefined {
+  const { id, name, description } = membersOf(data)
+  if (!isId(id) || subject !== `categories/${id}`) return undefined
+  if (typeof name !== 'string' || !name.isWellFormed() || !isDescription(description)) return undefined
+  return { id, name, ...described(description) }
+}
+
+function isDescription(value: unknown): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && value.isWellFormed())
+}
+
+function described(description: string | undefined): { description?: string } {
+  return description === undefined ? {} : { description }
 }
 
 /** A duplicate would be applied if no order had its id yet. */
@@ -213,6 +261,12 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 1
+}
+
+/** Pets have their ids as record keys, and categories have their collection before it. */
+function isIdOf(collection: string, stream: string): boolean {
+  const id = stream.slice(collection.length + 1)
+  return isId(Number(id)) && stream === `${collection}/${Number(id)}`
 }
 
 function isInt64(value: unknown): value is number | bigint {

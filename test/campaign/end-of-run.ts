@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { checkDocuments, collections, type ToldDocuments } from '../judge/documents.ts'
-import { type Contradiction, contradiction, type History } from '../judge/history.ts'
+import { checkDocuments } from '../judge/documents.ts'
+import { type Contradiction, collections, contradiction, type History, type Shown } from '../judge/history.ts'
 import { checkPublished } from '../judge/published.ts'
 import { HttpClient } from '../lib/http-client.ts'
 import { followToEnd } from './followers.ts'
-import type { Recorder } from './recorder.ts'
+import { paths, type Recorder } from './recorder.ts'
 import { apiKey, type Scenario } from './system/scenario.ts'
 import type { Supervised } from './system/supervised.ts'
 
@@ -107,9 +107,7 @@ export async function documented(
   })
 }
 
-const paths: Readonly<Record<ToldDocuments['collection'], string>> = { pets: '/v1/pets', orders: '/v1/store/orders' }
-
-async function shownIn(client: HttpClient, collection: ToldDocuments['collection'], id: number) {
+async function shownIn(client: HttpClient, collection: Shown, id: number) {
   const { status, text } = await client.request(`${paths[collection]}/${id}`)
   if (status !== 200 && status !== 404) throw new Error(`${collection}/${id} is answered ${status} ${text}`)
   return status === 200 ? text : null

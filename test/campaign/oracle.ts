@@ -33,6 +33,12 @@ const expected: Readonly<Record<Operation, ReadonlySet<string>>> = {
   listPets: new Set(['200', ...unreadable]),
   listOrders: new Set(['200', ...unreadable]),
   listEvents: new Set(['200', '404 pet_not_found', ...unreadable, noLog]),
+  createCategory: new Set(['201', ...unwritable]),
+  updateCategory: new Set(['200', '404 category_not_found', '412 precondition_failed', ...unwritable]),
+  removeCategory: new Set(['204', '404 category_not_found', '412 precondition_failed', ...unwritable]),
+  getCategory: new Set(['200', '304', '404 category_not_found', ...unreadable]),
+  listCategories: new Set(['200', ...unreadable]),
+  listCategoryEvents: new Set(['200', '404 category_not_found', ...unreadable, noLog]),
   followEvents: new Set(['200', notInTime, noLog]),
 }
 

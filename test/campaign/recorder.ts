@@ -1,4 +1,4 @@
-import { type Exchange, type Operation, traceparentOf } from '../judge/history.ts'
+import { collectionOf, type Exchange, type Operation, type Shown, traceparentOf } from '../judge/history.ts'
 
 const patienceMs = 20_000
 
@@ -34,6 +34,15 @@ const methods: Readonly<Partial<Record<Operation, 'POST' | 'PATCH' | 'DELETE'>>>
   removePet: 'DELETE',
   placeOrder: 'POST',
   updateOrder: 'PATCH',
+  createCategory: 'POST',
+  updateCategory: 'PATCH',
+  removeCategory: 'DELETE',
+}
+
+export const paths: Readonly<Record<Shown, string>> = {
+  pets: '/v1/pets',
+  orders: '/v1/store/orders',
+  categories: '/v1/categories',
 }
 
 /** Sends requests, and keeps each with what it was answered. */
@@ -113,12 +122,12 @@ async function send(
 
 function pathOf({ operation, id, page, path }: Question): string {
   if (path !== undefined) return path
-  if (operation === 'listEvents') return `/v1/pets/${id}/events?limit=100`
-  const collection = operation.endsWith('Pet') || operation === 'listPets' ? '/v1/pets' : '/v1/store/orders'
+  const collection = paths[collectionOf(operation)]
+  if (operation.endsWith('Events')) return `${collection}/${id}/events?limit=100`
   if (page !== undefined) {
     return `${collection}?limit=${page.limit}${page.status === undefined ? '' : `&status=${page.status}`}`
   }
-  return operation === 'createPet' || operation === 'placeOrder' ? collection : `${collection}/${id}`
+  return /^(create|place)/.test(operation) ? collection : `${collection}/${id}`
 }
 
 function requestOf(question: Question, number: number): RequestInit {

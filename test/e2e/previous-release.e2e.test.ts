@@ -57,10 +57,11 @@ describeWithPreviousRelease('the release before this one', (previous) => {
     await expectReplayed(client, once)
     const order = await client.order(once.id)
     const [changed, removed] = await changeAndRemove(client, pets)
+    const category = await client.send('POST', '/v1/categories', { name: 'Dogs' })
     await stop(present)
 
     const back = await startService(environment, previous)
-    await expectExactly(new Client(back), [...pets, once]) // it knows no orders, changes and removals
+    await expectExactly(new Client(back), [...pets, once]) // it knows no orders, changes, removals and categories
     pets.push((await createOnce(new Client(back), 'back')).pet)
     await stop(back)
 
@@ -71,6 +72,7 @@ describeWithPreviousRelease('the release before this one', (previous) => {
     await expectExactly(again, [changed, ...others, { ...once, status: 'pending' }])
     expect((await again.get(removed.id)).status).toBe(404)
     expect((await again.getOrder(order.id)).body).toEqual(order)
+    expect((await again.request('/v1/categories')).body).toEqual([category.body])
     await expectVerified(environment)
   })
 

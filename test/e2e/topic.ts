@@ -9,7 +9,6 @@ import {
   recordsOf,
   type TopicRecord,
 } from '../brokers/topics.ts'
-import { isCreation } from '../judge/identities.ts'
 import { eventRecord } from '../lib/event-record.ts'
 import { ReferenceConsumer } from '../store/reference-consumer.ts'
 import { byId, type Order, type Pet } from './client.ts'
@@ -100,7 +99,7 @@ export function consumed(records: readonly TopicRecord[]): { pets: Pet[]; orders
 /** Every event that adds a pet, also those that did not take effect. */
 export function creationsIn(records: readonly TopicRecord[]) {
   const events = records.map(({ value }) => JSON.parse(String(value)))
-  return events.filter(({ type }) => isCreation(type)) as {
+  return events.filter(({ type }) => type.startsWith('petstore.PetCreated.')) as {
     readonly id: string
     readonly idempotencykey?: string
     readonly data: Pet

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { define } from '../../src/engine/definition/definition.ts'
 import { command, exactJson, stream } from '../../src/engine/index.ts'
+import { type AnyRecord, type EventContext, writtenBy } from './projector/records.ts'
 import { idSchema } from './theatre/seats.ts'
 import { theatre } from './theatre/theatre.ts'
 
@@ -113,3 +114,14 @@ export const twoKinds = define({
     },
   },
 })
+
+const written = writtenBy((event: HallEvent, context: EventContext) => {
+  const [, kind] = twoKinds.kinds
+  if (kind === undefined) throw new Error('halls are no kind')
+  return kind.events.encode([event], { stream: `halls/${event.id}`, ...context })
+})
+
+/** The record of an event of a hall, which is called by its id. */
+export function hallEvent(type: HallEvent['type'], id: number, over: Partial<EventContext> = {}): AnyRecord {
+  return written(type === 'HallBuilt' ? { type, id, name: `hall ${id}` } : { type, id }, over)
+}

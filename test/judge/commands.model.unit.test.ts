@@ -36,7 +36,10 @@ async function checkServes(world: World): Promise<void> {
     for (const key of keys) {
       for (const pet of ['Rex', 'Mia'] as const) clients.write(api, { kind: 'create', pet, key }, options)
     }
-    for (const pet of clients.pets.keys()) clients.write(api, { kind: 'order', pet, key: keys[pet % 3] }, options)
+    for (const pet of clients.known.pets.keys()) clients.write(api, { kind: 'order', pet, key: keys[pet % 3] }, options)
+    for (const key of keys) clients.write(api, { kind: 'add category', key }, options)
+    for (const category of clients.known.categories.keys())
+      clients.write(api, { kind: 'change category', category, isRenamed: true }, options)
   }
   await world.settled()
   clients.list(0, await log.endOffsets())
@@ -47,6 +50,7 @@ async function checkServes(world: World): Promise<void> {
     'pet_not_available',
     'pet_is_ordered',
     'pet_not_found',
+    'category_not_found',
     'unknown_pet',
     'event_parked',
     'stream_parked',

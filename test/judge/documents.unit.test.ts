@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { checkDocuments } from './documents.ts'
 import type { LogRecord } from './history.ts'
 import { a, b, c, HistoryBuilder, order, other, partitions, pet } from './history-builder.ts'
@@ -30,6 +31,30 @@ it('the judge finds nothing where the last value of each document is what GET sh
   expect(await found([told(a, texts.first), told(b, '{}'), told(a, texts.changed), told(b, null)])).toBe(0)
   const orders = { collection: 'orders', records: [told(c, '{}')], shown: async () => '{}' } as const
   expect(await checkDocuments(history(), partitions, orders)).toEqual([])
+})
+
+/** Whose record key lies in another partition than its id. */
+const dogs = {
+  id:
+    [1, 2, 3, 4, 5].find((id) => partitionOf(`categories/${id}`, partitions) !== partitionOf(`${id}`, partitions)) ?? 0,
+  name: 'Dogs',
+}
+
+it.each<[string, key: string, partitionOf: string, count: number]>([
+  ['under its record key', `categories/${dogs.id}`, `categories/${dogs.id}`, 0],
+  ['in the partition of its id', `categories/${dogs.id}`, `${dogs.id}`, 1],
+  ['under its id', `${dogs.id}`, `${dogs.id}`, 2],
+])('a category is told %s', async (_, key, place, count) => {
+  const built = new HistoryBuilder()
+  built.categorized('Added', dogs)
+  const value = JSON.stringify(dogs)
+  const records = [{ partition: partitionOf(place, partitions), offset: 0, key, value }]
+  const told = {
+    collection: 'categories',
+    records,
+    shown: async (id: number) => (id === dogs.id ? value : null),
+  } as const
+  expect(await checkDocuments(built.history, partitions, told)).toHaveLength(count)
 })
 
 it.each<[string, readonly LogRecord[]]>([

@@ -1,7 +1,15 @@
 import { writeToken } from '../../src/engine/http/values/tokens.ts'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { eventRecord } from '../lib/event-record.ts'
-import { type Exchange, type History, type LogRecord, type Order, type Pet, traceparentOf } from './history.ts'
+import {
+  type Category,
+  type Exchange,
+  type History,
+  type LogRecord,
+  type Order,
+  type Pet,
+  traceparentOf,
+} from './history.ts'
 import { checkAgainstLog } from './judge.ts'
 import { textOf } from './prefixes.ts'
 
@@ -67,6 +75,12 @@ export class HistoryBuilder {
     return this.#append('PetRemoved', id, { petId: id }, options)
   }
 
+  /** Of a category. */
+  categorized(type: 'Added' | 'Changed', category: Category, options: Partial<EventOptions> = {}): number {
+    const said = { version: 1, source: '/v1/categories', ...options }
+    return this.#append(`Category${type}`, `categories/${category.id}`, category, said)
+  }
+
   discarded({ id }: Pet, offset: number): number {
     return this.#append('EventDiscarded', id, { offset }, { version: undefined })
   }
@@ -91,8 +105,8 @@ export class HistoryBuilder {
     return this.#exchanges.length
   }
 
-  #append(type: string, petId: number, data: object, options: EventOptions): number {
-    const subject = String(petId)
+  #append(type: string, stream: number | string, data: object, options: EventOptions): number {
+    const subject = String(stream)
     const partition = partitionOf(subject, partitions)
     const offset = this.#log.filter((record) => record.partition === partition).length
     const { version, request, key, eventId = `${partition}-${offset}`, source = '/v1/pets' } = options

@@ -30,6 +30,12 @@ export type Operation =
   | 'listPets'
   | 'listOrders'
   | 'listEvents'
+  | 'createCategory'
+  | 'updateCategory'
+  | 'removeCategory'
+  | 'getCategory'
+  | 'listCategories'
+  | 'listCategoryEvents'
   | 'followEvents'
 
 /** A document that a client has, with the ETag that came with it. */
@@ -55,9 +61,9 @@ export interface Exchange {
   readonly sentMs: number
   readonly answeredMs: number
   readonly operation: Operation
-  /** Id that the path or the body names: of the order for getOrder and updateOrder, else of the pet. */
+  /** Id that the path or the body names: of the pet for placeOrder, else of what the operation is about. */
   readonly id?: number
-  /** What a create or an update asks for. The name of a pet is unique for each Idempotency-Key, or without one for each request. */
+  /** What a create or an update asks for. The name of a pet or a category is unique for each Idempotency-Key, or without one for each request. */
   readonly wanted?: {
     readonly name?: string
     readonly categoryId?: number
@@ -78,13 +84,13 @@ export interface Exchange {
   readonly code?: string
   /** What came where an answer should have been. It has no status: nobody knows what became of the request. */
   readonly malformed?: string
-  /** The body of a 2xx: a pet, an order, an event, or an array of them. A 304 says that it is that of `cached`. */
+  /** The body of a 2xx: a pet, an order, a category, an event, or an array of them. A 304 says that it is that of `cached`. */
   readonly body?: unknown
   /** The ETag of the answer. */
   readonly tag?: string
   /** The Consistency-Token of the answer; the id of a step of a feed. */
   readonly tokenAfter?: string
-  /** `Read-Model-Applied`: whether the new pet can be read already. Every other write is answered only then. */
+  /** `Read-Model-Applied`: whether the new pet or category can be read already. Every other write is answered only then. */
   readonly isApplied?: boolean
   /** `Idempotency-Replayed: true` */
   readonly isReplayed?: boolean
@@ -94,6 +100,25 @@ export interface Exchange {
 
 export type Pet = Omit<Rule.Pet, 'categoryId'> & { readonly categoryId: number }
 export type Order = Rule.Order
+export type Category = Rule.Category
+
+export const collections = ['pets', 'orders', 'categories'] as const
+export type Shown = (typeof collections)[number]
+
+/** What an operation is about. */
+export function collectionOf(operation: Operation): Shown {
+  if (operation.includes('Categor')) return 'categories'
+  return operation.includes('Order') ? 'orders' : 'pets'
+}
+
+export function isWrite({ operation }: Pick<Exchange, 'operation'>): boolean {
+  return /^(create|place|update|remove)/.test(operation)
+}
+
+/** What the partition of a document follows from; also the stream of a pet or a category. */
+export function keyOf(collection: Shown, id: number): string {
+  return collection === 'categories' ? `categories/${id}` : String(id)
+}
 
 /** Something that no correct service can have answered. */
 export interface Contradiction {
@@ -176,8 +201,10 @@ function objectIn(text: string): LoggedEvent | undefined {
 
 /** Whether the service wrote the record. Strangers who write to the topic in a test have a source of their own. */
 export function isOfService(record: LogRecord): boolean {
-  return eventIn(record)?.source === '/v1/pets'
+  return sources.has(eventIn(record)?.source)
 }
+
+const sources: ReadonlySet<unknown> = new Set(['/v1/pets', '/v1/categories'])
 
 /** W3C Trace Context for the request of this number. */
 export function traceparentOf(number: number): string {

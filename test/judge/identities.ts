@@ -21,7 +21,7 @@ interface Written {
 
 /**
  * What the writes of a history gave ids to, also where it took no effect: no two requests drew one id, no event was
- * appended twice, and what was sent again under one key to add a pet has one event id.
+ * appended twice, and what was sent again under one key to add a pet or a category has one event id.
  */
 export function* checkIdentities({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
   const written = exchanges.flatMap((write) =>
@@ -51,15 +51,15 @@ export function* checkIdentities({ exchanges }: History, prefixes: Prefixes): Ge
 
 const orderPlaced = 'petstore.OrderPlaced.v1'
 
-/** Whether such an event begins a pet. */
+/** Whether such an event begins a pet or a category. */
 export function isCreation(type: unknown): boolean {
-  return typeof type === 'string' && /^petstore\.PetCreated\.v\d+$/.test(type)
+  return typeof type === 'string' && /^petstore\.(PetCreated|CategoryAdded)\.v\d+$/.test(type)
 }
 
 function readWritten(write: Exchange, record: LogRecord): Written {
   const { id, type, data } = eventIn(record) ?? {}
   const { orderId } = membersOf(data)
-  const created = isCreation(type) ? `pet ${record.key}` : type === orderPlaced ? `order ${orderId}` : undefined
+  const created = isCreation(type) ? `stream ${record.key}` : type === orderPlaced ? `order ${orderId}` : undefined
   return { write, record, eventId: id, type, created }
 }
 

@@ -42,6 +42,15 @@ describe('an id', () => {
   })
 })
 
+it('an id of a category is drawn once', () => {
+  const createCategory = { operation: 'createCategory', wanted: { name: 'Dogs' }, status: undefined } as const
+  const write = (of: readonly number[]) => (history: HistoryBuilder) => {
+    for (const [request, id] of of.entries()) history.categorized('Added', { id, name: 'Dogs' }, { request })
+  }
+  expect(found(write([7, 7]), createCategory, createCategory)).toEqual(['an id was drawn twice'])
+  expect(found(write([7]), createCategory)).toEqual([])
+})
+
 describe('an event', () => {
   it('is appended once', () => {
     const twice = (history: HistoryBuilder) => {

@@ -26,7 +26,7 @@ export function* checkOverlaps(effects: readonly Effective[]): Generator<Contrad
   const openOf = new Map<number, Map<number, Effective>>()
   for (const effect of effects) {
     const { pet, order, record } = effect
-    if (order === undefined) continue
+    if (pet === undefined || order === undefined) continue
     const open = openOf.get(pet.id) ?? new Map<number, Effective>()
     openOf.set(pet.id, open)
     const isOpen = order.status === 'placed' || order.status === 'approved'

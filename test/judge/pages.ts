@@ -1,6 +1,6 @@
 import { type Claim, membersOf, tokenFloor } from './answers.ts'
-import { type Exchange, isSuccess } from './history.ts'
-import { type Collection, type DocumentHistory, type Prefixes, textOf } from './prefixes.ts'
+import { collectionOf, type Exchange, isSuccess, keyOf } from './history.ts'
+import { type DocumentHistory, type Identified, type Prefixes, textOf } from './prefixes.ts'
 
 /** What a read says of one partition. */
 export interface PartitionAnswer {
@@ -11,30 +11,23 @@ export interface PartitionAnswer {
   readonly tokenFloor: number
 }
 
-const collections: Readonly<Partial<Record<Exchange['operation'], Collection>>> = {
-  getPet: 'pets',
-  listPets: 'pets',
-  getOrder: 'orders',
-  listOrders: 'orders',
-  listEvents: 'events',
-}
-
-/** What a read is about; undefined of writes. */
-export function collectionOf({ operation }: Exchange): Collection | undefined {
-  return collections[operation]
-}
+/** A list of documents, not of the events of one. */
+const isList = ({ operation }: Exchange) => operation.startsWith('list') && !isHistory(operation)
+const isHistory = (operation: Exchange['operation']) => operation.endsWith('Events')
 
 export function answersOf(exchange: Exchange, prefixes: Prefixes): PartitionAnswer[] {
   const { operation, id = 0, page, body, token } = exchange
-  const collection = collectionOf(exchange) ?? 'pets'
-  if (operation === 'listPets' || operation === 'listOrders') {
-    const claims = new PageClaims(exchange, operation === 'listPets' ? 'pets' : 'orders', prefixes)
+  const collection = collectionOf(operation)
+  if (isList(exchange)) {
+    const claims = new PageClaims(exchange, prefixes)
     return [...prefixes.records.keys()].map((partition) => ({
       ...{ partition, ...claims.of(partition, page?.status) },
       tokenFloor: tokenFloor(token, partition),
     }))
   }
-  const document = prefixes.document(collection, id)
+  const document = isHistory(operation)
+    ? prefixes.ofStream('events', keyOf(collection, id))
+    : prefixes.document(collection, id)
   const { partition } = document
   const claim = isSuccess(exchange) ? shows(document, body) : isAbsent(document)
   return [{ partition, claims: [claim], showsDocuments: isSuccess(exchange), tokenFloor: tokenFloor(token, partition) }]
@@ -53,9 +46,10 @@ export function isAbsent(document: DocumentHistory): Claim {
 class PageClaims {
   readonly #shown: ReadonlyMap<number, readonly Claim[]>
   readonly #ids: ReadonlySet<number>
-  readonly #range: (partition: number) => readonly DocumentHistory[]
+  readonly #range: (partition: number) => readonly Identified[]
 
-  constructor({ body, page, hasNext }: Exchange, collection: 'pets' | 'orders', prefixes: Prefixes) {
+  constructor({ operation, body, page, hasNext }: Exchange, prefixes: Prefixes) {
+    const collection = collectionOf(operation)
     const ids = idsOf(body)
     const claims = itemsOf(body).map((item, at) => shows(prefixes.document(collection, ids[at] ?? 0), item))
     const last = (hasNext && ids.at(-1)) || Number.POSITIVE_INFINITY
@@ -73,9 +67,10 @@ class PageClaims {
 }
 
 /** What is wrong with a page, whatever the log has; undefined also of a read by id. */
-export function pageFlaw({ operation, page, body, hasNext, id }: Exchange): string | undefined {
-  if (operation === 'listEvents') return undefined
-  if (operation !== 'listPets' && operation !== 'listOrders') {
+export function pageFlaw(exchange: Exchange): string | undefined {
+  const { operation, page, body, hasNext, id } = exchange
+  if (isHistory(operation)) return undefined
+  if (!isList(exchange)) {
     const isOther = body !== undefined && membersOf(body).id !== id
     return isOther ? 'it is about another id' : undefined
   }

@@ -1,13 +1,25 @@
-import type { Effect } from '../../examples/journal/rule.ts'
+import type { Effect, Order, Pet } from '../../examples/journal/rule.ts'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { Fold } from './fold.ts'
-import { eventIn, type History, type LogRecord, numberOf, shownIn } from './history.ts'
+import {
+  type Category,
+  collections,
+  eventIn,
+  type History,
+  keyOf,
+  type LogRecord,
+  numberOf,
+  type Shown,
+  shownIn,
+} from './history.ts'
 
 /**
- * `events`: of each pet the list of its events that took effect. `held`: of each pet whether an order is open. `parked`: of each pet whether events of it are parked,
- * as the status, since the first one was.
+ * `events`: the list of the events of a stream that took effect. `parked`: whether events of a stream are parked, as the
+ * status, since the first one was.
  */
-export type Collection = 'pets' | 'orders' | 'events' | 'held' | 'parked'
+type OfStream = 'events' | 'parked'
+/** `held`: of each pet whether an order is open. */
+type Collection = Shown | OfStream | 'held'
 
 /** What a document is from a prefix on. The prefix n of a partition is its records with offsets below n. */
 export interface State {
@@ -15,19 +27,20 @@ export interface State {
   readonly status: string
   readonly text: string
   readonly record: LogRecord
-  /** The pet was there, and is removed: nobody is shown it. */
+  /** It was there, and is removed: nobody is shown it. */
   readonly isRemoved: boolean
 }
 
 export interface DocumentHistory {
-  readonly id: number
+  /** In decimal, with its collection before it where streams have that. */
+  readonly key: string
   readonly partition: number
   /** Empty if the log never has the document. */
   readonly states: readonly State[]
 }
 
 /** A record that took effect. */
-export interface Effective extends Pick<Effect, 'type' | 'pet' | 'order'> {
+export type Effective = Effect & {
   readonly record: LogRecord
   /** The first prefix with its effect. It is beyond the record if that waited for a discard. */
   readonly since: number
@@ -35,7 +48,14 @@ export interface Effective extends Pick<Effect, 'type' | 'pet' | 'order'> {
   readonly request: number | undefined
 }
 
+/** That of a document that clients can ask for. */
+export type Identified = DocumentHistory & { readonly id: number }
 type Growing = DocumentHistory & { readonly states: State[] }
+
+/** The pet, the order or the category that an event showed. */
+export function documentIn(effect: Effect): Pet | Order | Category {
+  return effect.category === undefined ? (effect.order ?? effect.pet) : effect.category
+}
 
 /** Every state that the log gives to the documents of each partition, and since which prefix. */
 export class Prefixes {
@@ -47,17 +67,18 @@ export class Prefixes {
   readonly #records: LogRecord[][]
   readonly #ofRequest = new Map<number, LogRecord[]>()
   readonly #effectOfRequest = new Map<number, Effective>()
-  readonly #byId = {
-    pets: new Map<number, Growing>(),
-    orders: new Map<number, Growing>(),
-    events: new Map<number, Growing>(),
-    held: new Map<number, Growing>(),
-    parked: new Map<number, Growing>(),
+  readonly #byKey = {
+    pets: new Map<string, Growing>(),
+    orders: new Map<string, Growing>(),
+    categories: new Map<string, Growing>(),
+    events: new Map<string, Growing>(),
+    held: new Map<string, Growing>(),
+    parked: new Map<string, Growing>(),
   }
   readonly #parked = new Set<LogRecord>()
   readonly #effectsOf: Effective[][]
-  readonly #events = new Map<number, readonly unknown[]>()
-  readonly #sorted = new Map<Collection, DocumentHistory[][]>()
+  readonly #events = new Map<string, readonly unknown[]>()
+  readonly #sorted = new Map<Shown, Identified[][]>()
   readonly #sentMs: ReadonlyMap<number, number>
   /** For each record of a partition: the latest time at which a request of the records up to it was sent. */
   readonly #latestSent: number[][]
@@ -73,22 +94,26 @@ export class Prefixes {
       this.#add(record)
       this.#take(record)
     }
-    for (const collection of ['pets', 'orders'] as const) this.#sorted.set(collection, this.#sort(collection))
+    for (const collection of collections) this.#sorted.set(collection, this.#sort(collection))
   }
 
   get records(): readonly (readonly LogRecord[])[] {
     return this.#records
   }
 
-  /** Pets, and orders alike: an order is in the partition of its pet. */
-  partitionFor = (id: number | string) => partitionOf(String(id), this.#partitions)
+  /** Of the keys of documents: an order is in the partition of its pet, which is that of its own id too. */
+  partitionFor = (key: string) => partitionOf(key, this.#partitions)
 
-  document(collection: Collection, id: number): DocumentHistory {
-    return this.#byId[collection].get(id) ?? { id, partition: this.partitionFor(id), states: [] }
+  document(collection: Shown | 'held', id: number): DocumentHistory {
+    return this.#find(collection, collection === 'held' ? String(id) : keyOf(collection, id))
+  }
+
+  ofStream(collection: OfStream, stream: string): DocumentHistory {
+    return this.#find(collection, stream)
   }
 
   /** Those with ids above `after` up to `last`, whenever they exist. */
-  documents(collection: 'pets' | 'orders', partition: number, after: number, last: number): readonly DocumentHistory[] {
+  documents(collection: Shown, partition: number, after: number, last: number): readonly Identified[] {
     const all = this.#sorted.get(collection)?.[partition] ?? []
     const firstAbove = (id: number) => firstIndex(all.length, (index) => (all[index]?.id ?? 0) > id)
     return all.slice(firstAbove(after), firstAbove(last))
@@ -152,44 +177,51 @@ export class Prefixes {
     const stream = String(record.key)
     const parked = this.fold.parkedIn(stream)
     if (parked.includes(record)) this.#parked.add(record)
-    const isKnown = parked.length > 0 || this.#byId.parked.has(Number(stream))
+    const isKnown = parked.length > 0 || this.#byKey.parked.has(stream)
     if (!isKnown) return
     const status = parked.length > 0 ? 'parked' : 'free'
-    this.#change('parked', { id: Number(stream), status }, { status }, record, record.offset + 1)
+    this.#change('parked', stream, { status }, record, record.offset + 1)
   }
 
   #takeEffect(effective: Effective): void {
-    const { pet, order, record, request, since } = effective
+    const { record, request, since } = effective
+    const stream = String(record.key)
     this.effects.push(effective)
     if (request !== undefined) this.#effectOfRequest.set(request, effective)
     this.#effectsOf[record.partition]?.push(effective)
-    this.#change('pets', pet, pet, record, since)
-    if (order !== undefined) {
-      const status = order.status === 'placed' || order.status === 'approved' ? 'held' : 'free'
-      this.#change('orders', order, order, record, since)
-      this.#change('held', { id: pet.id, status }, { status }, record, since)
-    }
-    const events = [...(this.#events.get(pet.id) ?? []), shownIn(record)]
-    this.#events.set(pet.id, events)
-    this.#change('events', { id: pet.id, status: '' }, events, record, since)
+    if (effective.category !== undefined) this.#change('categories', stream, effective.category, record, since)
+    else this.#takePet(effective)
+    const events = [...(this.#events.get(stream) ?? []), shownIn(record)]
+    this.#events.set(stream, events)
+    this.#change('events', stream, events, record, since)
   }
 
-  #change(
-    collection: Collection,
-    { id, status, isRemoved = false }: { readonly id: number; readonly status: string; readonly isRemoved?: boolean },
-    document: unknown,
-    record: LogRecord,
-    since: number,
-  ): void {
-    const found = this.#byId[collection].get(id) ?? { id, partition: record.partition, states: [] }
-    this.#byId[collection].set(id, found)
+  #takePet({ pet, order, record, since }: Effective & { readonly pet: Pet }): void {
+    this.#change('pets', String(pet.id), pet, record, since)
+    if (order === undefined) return
+    const status = order.status === 'placed' || order.status === 'approved' ? 'held' : 'free'
+    this.#change('orders', String(order.id), order, record, since)
+    this.#change('held', String(pet.id), { status }, record, since)
+  }
+
+  #change(collection: Collection, key: string, document: object, record: LogRecord, since: number): void {
+    const found = this.#byKey[collection].get(key) ?? { key, partition: record.partition, states: [] }
+    this.#byKey[collection].set(key, found)
     const text = textOf(document)
+    const { status = '', isRemoved = false }: Partial<Pick<State, 'status' | 'isRemoved'>> = document
     if (found.states.at(-1)?.text !== text) found.states.push({ since, status, text, record, isRemoved })
   }
 
-  #sort(collection: 'pets' | 'orders'): DocumentHistory[][] {
-    const sorted: DocumentHistory[][] = Array.from({ length: this.#partitions }, () => [])
-    for (const document of this.#byId[collection].values()) sorted[document.partition]?.push(document)
+  #find(collection: Collection, key: string): DocumentHistory {
+    return this.#byKey[collection].get(key) ?? { key, partition: this.partitionFor(key), states: [] }
+  }
+
+  #sort(collection: Shown): Identified[][] {
+    const sorted: Identified[][] = Array.from({ length: this.#partitions }, () => [])
+    for (const document of this.#byKey[collection].values()) {
+      const id = Number(document.key.slice(document.key.indexOf('/') + 1))
+      sorted[document.partition]?.push({ ...document, id })
+    }
     return sorted.map((documents) => documents.sort((one, other) => one.id - other.id))
   }
 }

@@ -25,6 +25,21 @@ it('the judge finds nothing where each stream has what took effect, whatever the
   expect(found([other, first])).toBe(0)
 })
 
+it('the judge finds an event of a category that is published under its id, as if it were of a pet', () => {
+  const data = { id: 7, name: 'Dogs' }
+  const category = recordOf(3, 'category')
+  const said = {
+    ...JSON.parse(String(category.value)),
+    type: 'petstore.CategoryAdded.v1',
+    subject: 'categories/7',
+    data,
+  }
+  const added = { ...category, key: 'categories/7', value: JSON.stringify(said) }
+  const history = { log: [...log, added], exchanges: [] }
+  expect(checkPublished(history, partitions, [first, other, added])).toEqual([])
+  expect(checkPublished(history, partitions, [first, other, { ...added, key: '7' }])).toHaveLength(2)
+})
+
 it.each<[string, readonly LogRecord[]]>([
   ['twice', [first, first, other]],
   ['not at all', [first]],

@@ -11,8 +11,16 @@ import {
 } from './answers.ts'
 import { checkStep, shownByStep } from './events.ts'
 import { Floors } from './floors.ts'
-import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from './history.ts'
-import { answersOf, collectionOf, type PartitionAnswer, pageFlaw } from './pages.ts'
+import {
+  type Contradiction,
+  collectionOf,
+  contradiction,
+  type Exchange,
+  type History,
+  isSuccess,
+  isWrite,
+} from './history.ts'
+import { answersOf, type PartitionAnswer, pageFlaw } from './pages.ts'
 import type { Prefixes } from './prefixes.ts'
 import { checkReason, isReasoned } from './refusals.ts'
 
@@ -37,21 +45,20 @@ export function* checkReads({ exchanges }: History, prefixes: Prefixes): Generat
 
 function isRead(exchange: Exchange): boolean {
   if (exchange.operation === 'followEvents') return isSuccess(exchange)
-  if (collectionOf(exchange) === undefined) return false
-  return isSuccess(exchange) || exchange.code === 'pet_not_found' || exchange.code === 'order_not_found'
+  return !isWrite(exchange) && (isSuccess(exchange) || exchange.code?.endsWith('_not_found') === true)
 }
 
-/** Only a pet that was added without a key may be readable later. */
-function isAppliedWrite({ operation, status, isApplied = true }: Exchange): boolean {
-  const isWrite = /^(create|place|update|remove)/.test(operation)
-  return isWrite && (status === 200 || status === 201 || status === 204) && isApplied
+/** Only a pet or a category that was added without a key may be readable later. */
+function isAppliedWrite(exchange: Exchange): boolean {
+  const { status, isApplied = true } = exchange
+  return isWrite(exchange) && (status === 200 || status === 201 || status === 204) && isApplied
 }
 
 /** Whoever reads after it was answered, on any instance with the same read models, sees it. */
 function confirm(exchange: Exchange, prefixes: Prefixes, floors: Floors): void {
   floors.answered(exchange)
   const { operation, number, body } = exchange
-  const created = () => prefixes.document(operation === 'createPet' ? 'pets' : 'orders', Number(membersOf(body).id))
+  const created = () => prefixes.document(collectionOf(operation), Number(membersOf(body).id))
   const effect = /^(update|remove)/.test(operation) ? prefixes.effectOf(number) : created().states[0]
   if (effect !== undefined) floors.confirmed(exchange, effect.record.partition, effect.since)
 }

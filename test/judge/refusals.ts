@@ -3,15 +3,18 @@ import type { Floors } from './floors.ts'
 import {
   type Contradiction,
   codesThatMayHaveEffect,
+  collectionOf,
   contradiction,
   type Exchange,
   type History,
   isSuccess,
+  isWrite,
+  keyOf,
   type LogRecord,
   type Order,
   outcomeOf,
 } from './history.ts'
-import { collectionOf, isAbsent } from './pages.ts'
+import { isAbsent } from './pages.ts'
 import { type Prefixes, type State, textOf } from './prefixes.ts'
 
 /** What was refused has no effect, and what is said of its event or its key is so. */
@@ -52,6 +55,7 @@ const reasons: ReadonlySet<string | undefined> = new Set([
   'unknown_pet',
   'pet_not_found',
   'order_not_found',
+  'category_not_found',
   'pet_not_available',
   'precondition_failed',
   'order_transition_invalid',
@@ -61,7 +65,7 @@ const reasons: ReadonlySet<string | undefined> = new Set([
 
 /** Whether it is a command that was refused for what the read models show. */
 export function isReasoned(exchange: Exchange): boolean {
-  return collectionOf(exchange) === undefined && reasons.has(exchange.code)
+  return isWrite(exchange) && reasons.has(exchange.code)
 }
 
 /** A command is decided on a prefix that its token allows, and that is not below what it had to know when it was sent. */
@@ -82,17 +86,23 @@ export function* checkReason(exchange: Exchange, prefixes: Prefixes, floors: Flo
   yield contradiction(rule, what, exchanges, recordsFor(prefixes, [claim], floor))
 }
 
+/** That of a pet or a category; an order is placed in that of its pet. */
+function streamOf({ operation, id = 0 }: Exchange): string {
+  return keyOf(operation === 'placeOrder' ? 'pets' : collectionOf(operation), id)
+}
+
 function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
   const { code, id = 0, wanted, cached, operation } = exchange
-  if (code === 'pet_not_found' && operation === 'removePet') {
+  const collection = collectionOf(operation)
+  if (code?.endsWith('_not_found') && operation.startsWith('remove')) {
     const neverWas = (state?: State) => state === undefined
-    return { document: prefixes.document('pets', id), holds: neverWas, holdsOfAll: neverWas }
+    return { document: prefixes.document(collection, id), holds: neverWas, holdsOfAll: neverWas }
   }
   if (code === 'pet_is_ordered') {
     return { document: prefixes.document('held', id), holds: (state) => state?.status === 'held' }
   }
-  if (code === 'unknown_pet' || code === 'pet_not_found') return isAbsent(prefixes.document('pets', id))
-  if (code === 'order_not_found') return isAbsent(prefixes.document('orders', id))
+  if (code === 'unknown_pet') return isAbsent(prefixes.document('pets', id))
+  if (code?.endsWith('_not_found')) return isAbsent(prefixes.document(collection, id))
   if (code === 'pet_not_available') {
     const holds = (state?: State) => state !== undefined && state.status !== 'available'
     return { document: prefixes.document('pets', id), holds }
@@ -100,12 +110,12 @@ function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
   if (code === 'precondition_failed') {
     const text = textOf(cached?.body)
     const holds = (state?: State) => cached !== undefined && state !== undefined && state.text !== text
-    return { document: prefixes.document(operation === 'updateOrder' ? 'orders' : 'pets', id), holds }
+    return { document: prefixes.document(collection, id), holds }
   }
   if (code === 'stream_parked') {
     const [order] = prefixes.document('orders', id).states
-    const pet = operation === 'updateOrder' ? Number(order?.record.key) : id
-    return { document: prefixes.document('parked', pet), holds: (state) => state?.status === 'parked' }
+    const stream = operation === 'updateOrder' ? String(order?.record.key) : streamOf(exchange)
+    return { document: prefixes.ofStream('parked', stream), holds: (state) => state?.status === 'parked' }
   }
   if (code !== 'order_transition_invalid') return undefined
   const holds = (state?: State) => state !== undefined && !mayBecome(state.status, wanted?.status)

@@ -1,14 +1,14 @@
 import { membersOf, nameOf } from './answers.ts'
-import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from './history.ts'
+import { type Contradiction, collectionOf, contradiction, type Exchange, type History, isSuccess } from './history.ts'
 import { type Prefixes, textOf } from './prefixes.ts'
 import { isTakenByOther } from './writes.ts'
 
-/** Whatever shows one pet or order has a tag. A tag is of one state, and a change with If-Match was of that state. */
+/** Whatever shows one pet, order or category has a tag. A tag is of one state, and a change with If-Match was of that state. */
 export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
   const told = exchanges.filter((exchange) => isSuccess(exchange) && singular.has(exchange.operation))
   const tagged = told.filter(({ tag }) => tag !== undefined)
   for (const exchange of told.filter(({ tag }) => tag === undefined)) {
-    yield contradiction('no tag', `${nameOf(exchange)} shows one pet or order, and has no tag.`, [exchange])
+    yield contradiction('no tag', `${nameOf(exchange)} shows one document, and has no tag.`, [exchange])
   }
   for (const told of Map.groupBy(tagged, tagOf).values()) {
     const same = told.filter((exchange) => !isTakenByOther(exchange, prefixes))
@@ -23,20 +23,23 @@ export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generato
   for (const exchange of updates) yield* checkUpdate(exchange, prefixes)
 }
 
-const changing = new Set<Exchange['operation']>(['updatePet', 'removePet', 'updateOrder'])
+const changing = new Set<Exchange['operation']>([
+  ...(['updatePet', 'removePet', 'updateOrder', 'updateCategory', 'removeCategory'] as const),
+])
 const singular = new Set<Exchange['operation']>([
   ...(['createPet', 'updatePet', 'placeOrder', 'updateOrder', 'getPet', 'getOrder'] as const),
+  ...(['createCategory', 'updateCategory', 'getCategory'] as const),
 ])
 
 function tagOf({ operation, body, tag }: Exchange): string {
-  return `${operation.endsWith('Pet') ? 'pet' : 'order'} ${membersOf(body).id} ${tag}`
+  return `${collectionOf(operation)} ${membersOf(body).id} ${tag}`
 }
 
 function* checkUpdate(exchange: Exchange, prefixes: Prefixes): Generator<Contradiction> {
   const { operation, number, id = 0, cached } = exchange
   const effect = prefixes.effectOf(number)
   if (effect === undefined) return // there was nothing to do
-  const { states } = prefixes.document(operation === 'updateOrder' ? 'orders' : 'pets', id)
+  const { states } = prefixes.document(collectionOf(operation), id)
   const before = states[states.findIndex(({ record }) => record === effect.record) - 1]
   if (before?.text === textOf(cached?.body)) return
   const what = `${nameOf(exchange)} changed what was not as its If-Match says.`

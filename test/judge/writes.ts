@@ -1,15 +1,18 @@
 import { type Claim, checkToken, judge, membersOf, nameOf, recordsFor, tokenFloor } from './answers.ts'
 import {
   type Contradiction,
+  collectionOf,
   contradiction,
   type Exchange,
   type History,
   isOfService,
   isSuccess,
+  isWrite,
+  keyOf,
   outcomeOf,
 } from './history.ts'
 import { isCreation } from './identities.ts'
-import { type Effective, type Prefixes, type State, textOf } from './prefixes.ts'
+import { documentIn, type Effective, type Prefixes, type State, textOf } from './prefixes.ts'
 
 /**
  * A write that was confirmed has one effect, which was in the log by then, and was answered with it. Each effect is what
@@ -17,7 +20,7 @@ import { type Effective, type Prefixes, type State, textOf } from './prefixes.ts
  * nobody.
  */
 export function* checkWrites({ exchanges }: History, prefixes: Prefixes, isWhole: boolean): Generator<Contradiction> {
-  const writes = exchanges.filter(({ operation }) => !/^(get|list|follow)/.test(operation))
+  const writes = exchanges.filter(isWrite)
   const byNumber = new Map(writes.map((exchange) => [exchange.number, exchange]))
   const names = new Set(writes.map(({ wanted }) => wanted?.name))
   yield* checkWanted(prefixes.effects, byNumber, isWhole)
@@ -27,12 +30,12 @@ export function* checkWrites({ exchanges }: History, prefixes: Prefixes, isWhole
   })
   for (const exchange of writes.filter(isSuccess)) {
     const own = effects.get(outcomeOf(exchange)) ?? []
-    if (exchange.operation === 'removePet') yield* checkRemoved(exchange, own, prefixes)
+    if (exchange.operation.startsWith('remove')) yield* checkRemoved(exchange, own, prefixes)
     else if (exchange.operation.startsWith('update')) yield* checkUpdated(exchange, own, prefixes)
     else yield* checkCreated(exchange, own, prefixes)
   }
   yield* checkDoubled([...effects].filter(([outcome]) => outcome !== undefined).map(([, effective]) => effective))
-  const named = Map.groupBy(prefixes.effects.filter(isOfNewPet), ({ pet }) => pet.name)
+  const named = Map.groupBy(prefixes.effects.filter(isOfNew), nameIn)
   yield* checkDoubled([...named].filter(([name]) => names.has(name)).map(([, effective]) => effective))
 }
 
@@ -52,14 +55,22 @@ function* checkWanted(
   }
 }
 
-function isWantedBy({ operation, id, wanted }: Exchange, { type, pet, order }: Effective): boolean {
-  if (operation === 'createPet') {
-    return isCreation(type) && textOf({ id: pet.id, status: 'available', ...wanted }) === textOf(pet)
-  }
-  if (operation === 'placeOrder') return type === placedType && pet.id === id
-  if (operation === 'updatePet') return changedType.test(type) && pet.id === id && isOf(wanted, pet)
-  if (operation === 'removePet') return type === removedType && pet.id === id
+function isWantedBy({ operation, id, wanted }: Exchange, effect: Effective): boolean {
+  const { type, pet, order, category } = effect
+  const shown = collectionOf(operation) === 'categories' ? category : pet
+  if (shown === undefined) return false
+  if (operation.startsWith('create')) return isCreation(type) && isNewAs(wanted, operation, shown)
+  if (operation === 'placeOrder') return type === placedType && shown.id === id
+  if (operation !== 'updateOrder' && operation.startsWith('update'))
+    return changedType.test(type) && shown.id === id && isOf(wanted, shown)
+  if (operation.startsWith('remove')) return removedTypes.has(type) && shown.id === id
   return type === `petstore.Order${capitalized(wanted?.status ?? '')}.v1` && order?.id === id
+}
+
+/** Whether it has what was asked for, and nothing else but its id and what a pet has by itself. */
+function isNewAs(wanted: object | undefined, operation: Exchange['operation'], document: unknown): boolean {
+  const own = operation === 'createPet' ? { status: 'available' } : {}
+  return textOf({ id: membersOf(document).id, ...own, ...wanted }) === textOf(document)
 }
 
 /** Whether the members are as was asked for. */
@@ -73,11 +84,16 @@ function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-const [placedType, removedType] = ['petstore.OrderPlaced.v1', 'petstore.PetRemoved.v1']
-const changedType = /^petstore\.PetChanged\.v\d+$/
+const placedType = 'petstore.OrderPlaced.v1'
+const removedTypes: ReadonlySet<string> = new Set(['petstore.PetRemoved.v1', 'petstore.CategoryRemoved.v1'])
+const changedType = /^petstore\.(Pet|Category)Changed\.v\d+$/
 
-function isOfNewPet({ type }: Effective): boolean {
+function isOfNew({ type }: Effective): boolean {
   return isCreation(type)
+}
+
+function nameIn({ pet, category }: Effective): string {
+  return (pet ?? category)?.name ?? ''
 }
 
 function* checkCreated(
@@ -87,9 +103,9 @@ function* checkCreated(
 ): Generator<Contradiction> {
   const { body, operation } = exchange
   const creating = effects.filter((effect) =>
-    operation === 'createPet' ? isOfNewPet(effect) : effect.type === placedType,
+    operation === 'placeOrder' ? effect.type === placedType : isOfNew(effect),
   )
-  const isTold = (effect: Effective) => (effect.order ?? effect.pet).id === membersOf(body).id
+  const isTold = (effect: Effective) => documentIn(effect).id === membersOf(body).id
   const effect = creating.find(isTold) ?? creating[0] ?? forgottenEffect(exchange, isTold, prefixes)
   if (effect === undefined) {
     if (!isTakenByOther(exchange, prefixes)) yield lost(exchange, prefixes)
@@ -108,21 +124,21 @@ function forgottenEffect(
   prefixes: Prefixes,
 ): Effective | undefined {
   if (!isReplayed) return undefined
-  const isCreating = operation === 'createPet' ? isCreation : (type: string) => type === placedType
+  const isCreating = operation === 'placeOrder' ? (type: string) => type === placedType : isCreation
   return prefixes.effects.find(
     (effect) => isCreating(effect.type) && isTold(effect) && !prefixes.isOfHistory(effect.record),
   )
 }
 
 /**
- * A pet that was not to be read yet when it was added. A stranger who wrote to the log had taken its id; or, before a loss
+ * A pet or a category that was not to be read yet when it was added. A stranger who wrote to the log had taken its id; or, before a loss
  * in which the log forgot who had the id, the service had (decision 0027).
  */
 export function isTakenByOther(exchange: Exchange, prefixes: Prefixes): boolean {
-  const { number, body, isApplied } = exchange
-  const { id } = membersOf(body)
-  const isWritten = prefixes.recordsOf(number).some(({ key }) => key === String(id))
-  const [taken] = prefixes.document('pets', Number(id)).states
+  const { number, operation, body, isApplied } = exchange
+  const [collection, id] = [collectionOf(operation), Number(membersOf(body).id)]
+  const isWritten = prefixes.recordsOf(number).some(({ key }) => key === keyOf(collection, id))
+  const [taken] = prefixes.document(collection, id).states
   return (
     isApplied === false &&
     isWritten &&
@@ -134,12 +150,12 @@ export function isTakenByOther(exchange: Exchange, prefixes: Prefixes): boolean 
 
 function isAsWanted({ operation, body, wanted, id }: Exchange): boolean {
   const members = membersOf(body)
-  if (operation === 'createPet') return textOf({ id: members.id, status: 'available', ...wanted }) === textOf(body)
+  if (operation !== 'placeOrder') return isNewAs(wanted, operation, body)
   return members.petId === id && members.status === 'placed' && members.placedAt === members.updatedAt
 }
 
 function* checkEffect(exchange: Exchange, effect: Effective, prefixes: Prefixes): Generator<Contradiction> {
-  if (textOf(effect.order ?? effect.pet) !== textOf(exchange.body)) {
+  if (textOf(documentIn(effect)) !== textOf(exchange.body)) {
     yield untrue(exchange, effect, 'differs from the effect of its event')
   }
   yield* checkConfirmed(exchange, effect, prefixes)
@@ -165,7 +181,7 @@ function* checkUpdated(
   else if (effect === undefined) {
     // It was so already.
     const text = textOf(body)
-    const document = prefixes.document(operation === 'updatePet' ? 'pets' : 'orders', id)
+    const document = prefixes.document(collectionOf(operation), id)
     yield* checkUnchanged(exchange, { document, holds: (state) => state?.text === text }, prefixes)
   } else yield* checkEffect(exchange, effect, prefixes)
 }
@@ -178,7 +194,7 @@ function* checkRemoved(
 ): Generator<Contradiction> {
   if (effect !== undefined) return yield* checkConfirmed(exchange, effect, prefixes)
   const isGone = (state?: State) => state?.isRemoved === true
-  const document = prefixes.document('pets', exchange.id ?? 0)
+  const document = prefixes.document(collectionOf(exchange.operation), exchange.id ?? 0)
   yield* checkUnchanged(exchange, { document, holds: isGone, holdsOfAll: isGone }, prefixes)
 }
 

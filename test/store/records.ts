@@ -1,3 +1,4 @@
+import type { CategoryId } from '../../src/store/category.ts'
 import type { OrderEvent } from '../../src/store/events.ts'
 import type { OrderId } from '../../src/store/order.ts'
 import type { NewPet, Pet, PetId } from '../../src/store/pet.ts'
@@ -26,6 +27,24 @@ export function petChanged(pet: Partial<NewPet> & { id: number }, over: Partial<
 
 export function petRemoved(petId: number, over: Partial<EventContext> = {}): AnyRecord {
   return written({ type: 'PetRemoved', petId: petId as PetId }, over)
+}
+
+interface SaidOfCategory {
+  readonly id: number
+  readonly name?: string
+  readonly description?: string
+}
+
+export function categoryAdded({ id, ...category }: SaidOfCategory, over: Partial<EventContext> = {}): AnyRecord {
+  return written({ type: 'CategoryAdded', id: id as CategoryId, name: `category ${id}`, ...category }, over)
+}
+
+export function categoryChanged({ id, ...category }: SaidOfCategory, over: Partial<EventContext> = {}): AnyRecord {
+  return written({ type: 'CategoryChanged', id: id as CategoryId, name: 'changed', ...category }, over)
+}
+
+export function categoryRemoved(id: number, over: Partial<EventContext> = {}): AnyRecord {
+  return written({ type: 'CategoryRemoved', categoryId: id as CategoryId }, over)
 }
 
 export function orderEvent(

@@ -1,10 +1,18 @@
-import { type Effect, type Memory, type Order, type Pet, takeRecord } from '../../examples/journal/rule.ts'
+import {
+  type Category,
+  type Effect,
+  type Memory,
+  type Order,
+  type Pet,
+  takeRecord,
+} from '../../examples/journal/rule.ts'
 import type { AnyRecord } from '../engine/projector/records.ts'
 
 /** A consumer of one partition that knows the rule of docs/journal.md and nothing of this service: the published example. */
 export class ReferenceConsumer {
   readonly pets: Record<number, Readonly<Record<string, unknown>>> = {}
   readonly orders: Record<number, Readonly<Order>> = {}
+  readonly categories: Record<number, Readonly<Category>> = {}
   /** The offsets of the events that were counted and left without effect, with their streams. */
   readonly unread: { readonly stream: string; readonly offset: number }[] = []
   readonly #memory = new MapMemory()
@@ -21,9 +29,11 @@ export class ReferenceConsumer {
     const effect = takeRecord({ partition: 0, key, value }, this.#memory, () => 0)
     if (effect === undefined && this.versionOf(stream) > version) this.unread.push({ stream, offset })
     if (effect === undefined) return undefined
-    const { pet, order } = effect
-    if (pet.isRemoved) delete this.pets[pet.id]
-    else this.pets[pet.id] = { ...pet, categoryId: Number(pet.categoryId) }
+    const { pet, order, category } = effect
+    if (pet?.isRemoved) delete this.pets[pet.id]
+    else if (pet !== undefined) this.pets[pet.id] = { ...pet, categoryId: Number(pet.categoryId) }
+    if (category?.isRemoved) delete this.categories[category.id]
+    else if (category !== undefined) this.categories[category.id] = category
     if (order !== undefined) this.orders[order.id] = order
     return effect
   }
@@ -35,6 +45,7 @@ export class MapMemory implements Memory {
   readonly #keys = new Set<string>()
   readonly #pets = new Map<number, Pet>()
   readonly #orders = new Map<number, Order>()
+  readonly #categories = new Map<number, Category>()
 
   versionOf = (stream: string) => this.#versions.get(stream) ?? 0
   setVersion = (stream: string, version: number) => void this.#versions.set(stream, version)
@@ -46,4 +57,6 @@ export class MapMemory implements Memory {
   openOrder = (id: number) =>
     [...this.#orders.values()].find(({ petId, status }) => petId === id && /placed|approved/.test(status))
   setOrder = (order: Order) => void this.#orders.set(order.id, order)
+  category = (id: number) => this.#categories.get(id)
+  setCategory = (category: Category) => void this.#categories.set(category.id, category)
 }

@@ -20,7 +20,7 @@ abort never happened. For each record key, remember the last version that you co
 1. **Ignore** a record that is not an event of a stream:
    - its value is longer than 16 KiB or is not a CloudEvent,
    - its key differs from its \`subject\`, or has more than 128 bytes,
-   - it is not in the partition that the default partitioner chooses for its key,
+   - it is not in the partition that the default partitioner chooses for its key,${noStream(streams)}
    - its type does not begin with \`${name}.\`, or is \`${discardedName}\`.
 2. **Ignore** an event whose \`streamversion\` is not exactly one above the last version counted for its record key: a competing
    event came first.${early}
@@ -35,4 +35,14 @@ abort never happened. For each record key, remember the last version that you co
 A record of the type \`${typeOf(name, severalName, 1)}\` has several events of one command in \`data.events\`, each with an \`id\`, a \`type\` and \`data\` of
 its own. For these steps it is one event: apply all of them in their order, or none if one cannot be read or applied.
 `.trim()
+}
+
+/** Keys that no release gives to a stream: those of the first kind are bare ids. */
+function noStream([first, ...others]: Definition['service']['streams']): string {
+  if (first === undefined || others.length === 0) return ''
+  const named = listed(
+    others.map(({ collection }) => `\`${collection}/\``),
+    'or',
+  )
+  return `\n   - its key begins with \`${first.collection}/\`, or with ${named} and has no id behind it,`
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { IdAllocator, leftoversMax } from '../../../src/engine/commands/id-allocator.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
+import { partitionOf } from '../../../src/engine/log/kafka/default-partitioner.ts'
 import { unseenBlocks } from './unseen-blocks.ts'
 
 /** Blocks as a log hands them out, shared by any number of processes. */
@@ -18,9 +19,9 @@ function allocator(log: ReturnType<typeof blockSource>): IdAllocator {
   return new IdAllocator(log, unseenBlocks(log))
 }
 
-async function draw(ids: IdAllocator, partition: number): Promise<number> {
+async function draw(ids: IdAllocator, partition: number, prefix?: string): Promise<number> {
   for (;;) {
-    const id = ids.draw(partition)
+    const id = ids.draw(partition, prefix)
     if (id !== undefined) return id
     await ids.refill()
   }
@@ -119,5 +120,45 @@ describe('ids', () => {
     await expect(draw(ids, 0)).rejects.toMatchObject({ code: 'event_log_unavailable' })
     isAway = false
     expect(await draw(ids, 0)).toBe(1)
+  })
+
+  describe('of two kinds of streams', () => {
+    const [partitions, prefixes] = [3, ['', 'halls/']] as const
+    const log = () => ({ ...blockSource(partitions), partitionFor: (key: string) => partitionOf(key, partitions) })
+
+    it('are drawn once over both, and each lies in the partition of its record key', async () => {
+      const source = log()
+      const processes = [allocator(source), allocator(source)]
+      const drawn = new Set<number>()
+      for (let i = 0; i < 9000; i++) {
+        const [ids, prefix, partition] = [processes[i % 2], prefixes[(i >> 1) % 2], (i >> 2) % partitions]
+        if (ids === undefined) throw new RangeError(`process ${i % 2}`)
+        const id = await draw(ids, partition, prefix)
+        expect(partitionOf(`${prefix}${id}`, partitions)).toBe(partition)
+        drawn.add(id)
+      }
+      expect(drawn.size).toBe(9000)
+    })
+
+    it('are kept apart: what drawing for one leaves is of the other never', async () => {
+      const ids = allocator(log())
+      const seat = await draw(ids, 0)
+      const halls = await Promise.all([0, 1, 2].map((partition) => draw(ids, partition, 'halls/')))
+      expect(Math.min(...halls)).toBeGreaterThan(seat)
+      for (const [partition, id] of halls.entries()) expect(partitionOf(`halls/${id}`, partitions)).toBe(partition)
+      const others = await Promise.all([1, 2].map((partition) => draw(ids, partition)))
+      expect(new Set([seat, ...halls, ...others]).size).toBe(6)
+    })
+
+    it('are given up together, with the block that they are of', async () => {
+      const ids = allocator(log())
+      const [seat, hall] = [await draw(ids, 0), await draw(ids, 1, 'halls/')]
+      ids.abandonBlockOf(hall)
+      const next = await Promise.all(
+        prefixes.flatMap((prefix) => [0, 1, 2].map((partition) => draw(ids, partition, prefix))),
+      )
+      expect(seat).toBeLessThan(10_000)
+      expect(Math.min(...next)).toBeGreaterThan(10_000)
+    })
   })
 })

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished } from 'vitest'
+import type { Definition } from '../../../src/engine/definition/definition.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { openSqliteEventLog } from '../../../src/engine/log/sqlite/sqlite-event-log.ts'
@@ -24,17 +25,17 @@ export interface StartOptions extends Partial<ProjectorOptions> {
 }
 
 /** A log and a store in files of their own, with projectors that can be started and stopped. */
-export function openWorld() {
+export function openWorld(definition: Definition = theatre) {
   const path = temporaryFolder()
   const storeFile = join(path, 'read-models.db')
   const log = openSqliteEventLog({ file: join(path, 'log.db') })
-  const store = openSqliteReadModels({ file: storeFile, version: 'test', names: theatre.names })
+  const store = openSqliteReadModels({ file: storeFile, version: 'test', names: definition.names })
   const running: { close(): Promise<void> }[] = []
 
   async function start({ tracking = { lookMs: 20 }, ...over }: StartOptions = {}) {
     const tracker = new Tracker((over.store ?? store).generations, tracking)
     const group = `group ${groups++}` // of its own, so that two projectors hold the partition at once
-    const projector = await Projector.start({ log, store, tracker, definition: theatre, group, logger, ...over })
+    const projector = await Projector.start({ log, store, tracker, definition, group, logger, ...over })
     running.push(projector, tracker)
     return projector
   }

@@ -10,6 +10,7 @@ import {
   seatRemoved,
   several,
 } from '../projector/records.ts'
+import { hallEvent, twoKinds } from '../two-kinds.ts'
 
 const kinds = [
   'next',
@@ -30,12 +31,12 @@ const kinds = [
 /** What is drawn of one record of the journal: it makes sense only where it will stand. */
 export interface Draw {
   readonly kind: string
-  readonly stream: number
+  readonly stream: string
   readonly booking: number
 }
 
-/** A record of one of these streams, each as often as it is named. */
-export function drawOf(...streams: readonly number[]): fc.Arbitrary<Draw> {
+/** A record of one of these streams, seats and halls, each as often as it is named. */
+export function drawOf(...streams: readonly string[]): fc.Arbitrary<Draw> {
   return fc.record({
     kind: fc.constantFrom(...kinds),
     stream: fc.constantFrom(...streams),
@@ -45,24 +46,27 @@ export function drawOf(...streams: readonly number[]): fc.Arbitrary<Draw> {
 
 /** Streams that wait behind what no release, or only the newest one, can apply; discards name what the newest one parks. */
 export async function journalOf(draws: readonly Draw[]): Promise<AnyRecord[]> {
-  const { apply, readModel } = await openProjection()
+  const { apply, readModel } = await openProjection(undefined, twoKinds)
   const journal: AnyRecord[] = []
-  const appended = new Map<number, number>()
+  const appended = new Map<string, number>()
   const open = new Map<number, number>()
-  for (const { kind, stream, booking } of draws) {
-    const { parked } = await readModel.load({ stream: String(stream) })
-    const version = (appended.get(stream) ?? 0) + 1
+  for (const { kind, stream: name, booking } of draws) {
+    const { parked } = await readModel.load({ stream: name })
+    const version = (appended.get(name) ?? 0) + 1
+    const [isHall, stream] = [name.startsWith('halls/'), Number(name.replace('halls/', ''))]
     const next = recordOf()
     journal.push(next)
     await apply([next])
 
     function recordOf(): AnyRecord {
       if (kind === 'skipped' || (kind === 'discard' && parked === undefined)) return record('garbage', '1')
-      if (kind === 'discard') return discard(String(stream), parked?.first ?? 0)
+      if (kind === 'discard') return discard(name, parked?.first ?? 0)
+      if (kind === 'rival' && isHall) return hallEvent('HallClosed', stream, { version: Math.max(1, version - 1) })
       if (kind === 'rival') return bookingEvent('BookingPlaced', stream, booking, Math.max(1, version - 1))
-      appended.set(stream, version)
-      if (kind === 'newer') return newerEvent(String(stream), version)
+      appended.set(name, version)
+      if (kind === 'newer') return newerEvent(name, version)
       const eventId = `event ${journal.length}`
+      if (isHall) return hallEvent(version === 1 ? 'HallBuilt' : 'HallClosed', stream, { eventId, version })
       if (version === 1) return seatAdded({ id: stream }, { eventId })
       const placed = open.get(stream)
       if (kind === 'several') {

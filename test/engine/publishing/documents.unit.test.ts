@@ -4,8 +4,11 @@ import { kindOf } from '../../../src/engine/definition/kinds.ts'
 import { documentsOf } from '../../../src/engine/definition/shown-documents.ts'
 import { documentsTarget, type ToldRecord } from '../../../src/engine/log/published-log.ts'
 import { documentTelling } from '../../../src/engine/publishing/documents.ts'
+import type { DocumentId } from '../../../src/engine/read-models/document.ts'
+import type { StreamNames } from '../../../src/engine/read-models/stream-names.ts'
 import { readEvent } from '../../../src/engine/rule/stream-event.ts'
 import { bookingEvent, seatAdded, several } from '../projector/records.ts'
+import { hallEvent } from '../two-kinds.ts'
 import { anyStep, drawOf, journalOf } from './any-journal.ts'
 import { openPublishedWorld, type PublishedWorld } from './published-world.ts'
 
@@ -13,18 +16,23 @@ type Values = Readonly<Record<string, string | null>>
 type Release = PublishedWorld['releases']['newest']
 
 const keyOf = ({ target, key }: Pick<ToldRecord, 'target' | 'key'>) => `${target}/${key}`
+const placeOf = (names: StreamNames, document: DocumentId) =>
+  `${documentsTarget(document.collection)}/${names.keyOf(document)}`
 const versionOf = ({ headers: { streamversion } }: ToldRecord) => Number(streamversion)
 const streamOf = ({ headers: { stream } }: ToldRecord) => String(stream)
 
-/** What a release shows, and null for each seat that is removed. */
-async function shownBy({ projection }: Release): Promise<Values> {
+/** What a release shows, and null for each seat or hall that is removed. */
+async function shownBy({ projection, definition: { names } }: Release): Promise<Values> {
   const { documents, rows } = await projection.read()
   const shown: Record<string, string | null> = {}
-  for (const collection of ['seats', 'bookings']) {
+  for (const collection of ['seats', 'bookings', 'halls']) {
     for (const [id, text] of documents[collection] ?? [])
-      shown[`${documentsTarget(collection)}/${id}`] = text.split('\0')[0] ?? ''
+      shown[placeOf(names, { collection, id: Number(id) })] = text.split('\0')[0] ?? ''
   }
-  for (const [stream, text] of rows) if (/^\d+x/.test(text)) shown[`${documentsTarget('seats')}/${stream}`] = null
+  for (const [stream, text] of rows) {
+    const document = names.documentOf(stream)
+    if (/^\d+x/.test(text) && document !== undefined) shown[placeOf(names, document)] = null
+  }
   return shown
 }
 
@@ -44,7 +52,7 @@ async function versionsOf({ journal, log, releases: { newest } }: PublishedWorld
     for (const each of counted?.decoded.outcome === 'events' ? counted.decoded.events : []) {
       state = kind.stream.evolve(state, { event: each, version, time: counted?.time ?? '' })
       for (const { collection, id, json } of documentsOf(kind, state))
-        documents[keyOf({ target: documentsTarget(collection), key: String(id) })] = json
+        documents[placeOf(definition.names, { collection, id })] = json
     }
     found.push(documents)
   }
@@ -72,7 +80,10 @@ function tablesOf(told: readonly ToldRecord[]): readonly Values[] {
 it('tells in the end what the read models show, and each value with its version, whatever happens meanwhile', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(drawOf(1, 1, 1, 2, 2, 3, 4, 5), { maxLength: 50, size: 'max' }),
+      fc.array(drawOf('1', '1', '1', '2', '2', '3', '4', '5', 'halls/1', 'halls/1', 'halls/3'), {
+        maxLength: 50,
+        size: 'max',
+      }),
       fc.array(anyStep, { minLength: 5, maxLength: 60, size: 'max' }),
       fc.array(fc.constantFrom(0, 0, 0, 1, 2, 5), { minLength: 1, maxLength: 30 }),
       async (draws, steps, progress) => {
@@ -87,6 +98,21 @@ it('tells in the end what the read models show, and each value with its version,
     ),
     { numRuns: 1000 },
   )
+})
+
+it('tells a hall under its record key, in the topic of halls, beside a seat with its id', async () => {
+  const world = await openPublishedWorld(undefined, documentTelling)
+  const { journal, releases } = world
+  journal.push(seatAdded({ id: 7 }), hallEvent('HallBuilt', 7))
+  await world.finish(releases.newest, 9)
+  journal.push(hallEvent('HallClosed', 7, { version: 2 }))
+  await world.finish(releases.newest, 9)
+  expect(world.told.map((record) => [keyOf(record), record.value === null, record.headers.streamversion])).toEqual([
+    [`${documentsTarget('seats')}/7`, false, '1'],
+    [`${documentsTarget('halls')}/halls/7`, false, '1'],
+    [`${documentsTarget('halls')}/halls/7`, true, '2'],
+  ])
+  expect(world.told[1]?.headers.stream).toBe('halls/7')
 })
 
 it('tells once what several events of a record show, as the last of them shows it', async () => {

@@ -10,8 +10,10 @@ import {
   encodeRow,
   startOfPartition,
 } from '../../../src/engine/read-models/stored-texts.ts'
+import type { StreamNames } from '../../../src/engine/read-models/stream-names.ts'
 import { nothingLoaded } from '../../../src/engine/rule/awaiting.ts'
 import { theatre } from '../theatre/theatre.ts'
+import { twoKinds } from '../two-kinds.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -27,7 +29,6 @@ interface Stored {
 }
 
 const version = 3
-const collections = ['seats', 'bookings']
 const checkpointAt = (next: number): Checkpoint => ({
   ...startOfPartition,
   next,
@@ -39,13 +40,13 @@ const rowOf = (isRemoved: boolean) => encodeRow({ version, isRemoved, entries: [
 const jsonOf = (id: number | string, length = 0) => `{"id":${id},"name":"${'x'.repeat(length)}"}`
 
 /** A filling of read models that are as told, and the memory of its partitions. */
-function openFilling(stored: Stored, projections = 'now') {
+function openFilling(stored: Stored, projections = 'now', names: StreamNames = theatre.names) {
   const { partitions = 1, documents = {}, leaving = [] } = stored
   const parked = stored.parked ?? [{ next: 10, items: {} }]
   const reached = (next: number) => [
     new Map(Array.from({ length: partitions }, (_, each) => [each, checkpointAt(next)])),
   ]
-  const records = new DocumentRecords(theatre.names)
+  const records = new DocumentRecords(names)
   const asked: { readonly offsets: readonly number[] }[] = []
   const heard = (positions: readonly { readonly offset: number }[] = []) =>
     void asked.push({ offsets: positions.map(({ offset }) => offset) })
@@ -82,9 +83,12 @@ function openFilling(stored: Stored, projections = 'now') {
       })
     },
   }
-  const log = { partitionFor: (key: string) => Number(key) % partitions }
+  const collections = [...new Set([...names.collections, 'bookings'])]
+  const log = {
+    partitionFor: (key: string) => Number(key.startsWith('halls/') ? 1 + Number(key.slice(6)) : key) % partitions,
+  }
   const filling = new ReadModelFilling({
-    ...{ log, readModel, records, collections, names: theatre.names, projections },
+    ...{ log, readModel, records, collections, names, projections },
   })
   let memories: readonly PartitionMemory[] = Array.from({ length: partitions }, () => nothingTold)
   /** One step; resolves to what it tells, by partition. */
@@ -165,6 +169,22 @@ it('copies every collection, and of what is removed what the home of streams had
   expect(await toEnd()).toEqual([[`${seats}/1`, `${bookings}/5`, `${seats}/7 removed`, `${seats}/9 removed`]])
   expect(memory()).toMatchObject({ told: 4, filled: { projections: 'now', copying: undefined } })
   expect(asked.every(({ offsets }) => offsets.join() === '9')).toBe(true)
+})
+
+it('copies each kind of streams under its record keys, each in the partition of its key', async () => {
+  const { toEnd } = openFilling(
+    {
+      partitions: 2,
+      documents: { seats: { 1: jsonOf(1), 2: jsonOf(2) }, halls: { 1: jsonOf(1), 2: jsonOf(2) } },
+      rows: [{ 7: rowOf(true), 'halls/7': rowOf(true), 'halls/8': rowOf(false), 'halls/007': rowOf(true) }],
+    },
+    'now',
+    twoKinds.names,
+  )
+  const halls = documentsTarget('halls')
+  const [even = [], odd = []] = await toEnd()
+  expect(even).toEqual([`${seats}/2`, `${halls}/halls/1`, `${halls}/halls/7 removed`])
+  expect(odd).toEqual([`${seats}/1`, `${halls}/halls/2`, `${seats}/7 removed`])
 })
 
 it('leaves out a document that is too large, and one that is removed meanwhile, and goes on', async () => {

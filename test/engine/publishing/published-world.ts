@@ -11,12 +11,13 @@ import type { AtLeast, ReadModel } from '../../../src/engine/read-models/read-mo
 import { openProjection } from '../projector/projecting.ts'
 import { type AnyRecord, logOf } from '../projector/records.ts'
 import { theatre } from '../theatre/theatre.ts'
+import { twoKinds } from '../two-kinds.ts'
 import type { Step } from './any-journal.ts'
 
 /** Whether an earlier release cannot apply events of this booking. */
 export const isNew = (bookingId: number) => bookingId % 4 === 3
 
-/** Parks events that `theatre` applies, and has projections of its own. */
+/** Parks events that the newest release applies, all of its second kind of streams too, and has projections of its own. */
 const earlierRelease: Definition = {
   ...theatre,
   ...streamKinds([
@@ -107,7 +108,7 @@ export async function openPublishedWorld(loading: () => number = () => 0, tellin
   const journal: AnyRecord[] = []
   const releases = {
     earlier: await openRelease(earlierRelease, journal, loading, telling),
-    newest: await openRelease(theatre as never, journal, loading, telling),
+    newest: await openRelease(twoKinds, journal, loading, telling),
   }
   const told: ToldRecord[] = []
   let memory: PartitionMemory = nothingTold

@@ -2,13 +2,14 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { StandsStill } from '../../../src/engine/log/published-log.ts'
 import { type AnyRecord, altered, bookingEvent, discard, newerEvent, seatAdded, several } from '../projector/records.ts'
+import { hallEvent } from '../two-kinds.ts'
 import { anyStep, drawOf, journalOf } from './any-journal.ts'
 import { openPublishedWorld } from './published-world.ts'
 
 it('tells each event that took effect once, in the order of its stream, whatever happens meanwhile', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(drawOf(1, 1, 1, 2), { maxLength: 50, size: 'max' }),
+      fc.array(drawOf('1', '1', '1', '2', 'halls/1', 'halls/1'), { maxLength: 50, size: 'max' }),
       fc.array(anyStep, { minLength: 5, maxLength: 60, size: 'max' }),
       fc.array(fc.constantFrom(0, 0, 0, 1, 2, 5), { minLength: 1, maxLength: 30 }),
       async (draws, steps, progress) => {
@@ -21,6 +22,19 @@ it('tells each event that took effect once, in the order of its stream, whatever
     ),
     { numRuns: 1000 },
   )
+})
+
+it('tells of streams that an earlier release does not know once the release comes that does, and nothing of them before', async () => {
+  const world = await openPublishedWorld()
+  const { journal, releases, told } = world
+  journal.push(hallEvent('HallBuilt', 1), seatAdded({ id: 1 }), newerEvent('other/1', 1))
+  journal.push(hallEvent('HallClosed', 1, { eventId: 'closed', version: 2 }))
+  await world.finish(releases.earlier, 3)
+  expect(told.map(({ key }) => key)).toEqual(['1'])
+  world.takeOver()
+  await world.finish(releases.newest, 3)
+  expect(told.map(({ key }) => key)).toEqual(['1', 'halls/1', 'halls/1'])
+  expect(world.published()).toEqual(await world.wanted(releases.newest))
 })
 
 it('stands still where the journal lost its end, and has another record there, or none', async () => {

@@ -145,6 +145,30 @@ it('whether something has an id is told as by one store, however many shards the
   )
 })
 
+it('streams of two kinds with one id are asked of the shards of their record keys, as are their documents', async () => {
+  const shards = numbers(6, 0).map(() => openProven().model)
+  const spies = shards.map((model) => ({ find: vi.spyOn(model, 'find'), loadAll: vi.spyOn(model, 'loadAll') }))
+  const sharded = new ShardedReadModel(shards, memoryLog, names)
+  const documents = ['seats', 'halls', 'bookings'].map((collection) => ({ collection, id: 7 }))
+  await Promise.allSettled(documents.map((document) => sharded.find(document)))
+  await Promise.allSettled([
+    sharded.loadAll([{ stream: '7' }, { stream: 'halls/7' }]),
+    sharded.loadAll(documents.map((document) => ({ document }))),
+  ])
+  const asked = spies.flatMap(({ find, loadAll }, shard) => [
+    ...find.mock.calls.map(([{ collection, id }]) => [`${collection} ${id}`, shard] as const),
+    ...loadAll.mock.calls
+      .flatMap(([queries]) => queries)
+      .map(({ stream, document }) => [stream ?? `${document?.collection} row`, shard] as const),
+  ])
+  const [seat, hall] = [partitionFor('7'), partitionFor('halls/7')]
+  expect(seat).not.toBe(hall)
+  expect(Object.fromEntries(asked)).toEqual({
+    ...{ 'seats 7': seat, 'halls 7': hall, 'bookings 7': seat },
+    ...{ 7: seat, 'halls/7': hall, 'seats row': seat, 'halls row': hall, 'bookings row': seat },
+  })
+})
+
 describe('with a shard away', () => {
   const [one = 0, other = 0] = [0, 1].map((shard) =>
     [1, 2, 3, 4, 5, 6].find((id) => partitionFor(String(id)) % 2 === shard),

@@ -3,19 +3,18 @@ import type { Position } from '../../../src/engine/log/event-log.ts'
 import { orderStatuses } from '../../../src/store/order.ts'
 import { petStatuses } from '../../../src/store/pet.ts'
 import { type Asked, Recorder } from '../../campaign/recorder.ts'
-import { type Exchange, isSuccess, type Operation, positionsOf } from '../history.ts'
+import { collectionOf, type Exchange, isSuccess, isWrite, type Operation, positionsOf, type Shown } from '../history.ts'
 import type { ApiProcess } from './process.ts'
 import type { AskedFor, ReadOptions, WaitOptions, WriteOptions } from './steps.ts'
 
 /** Send requests without waiting for one another, and record what they are answered. */
 export class Clients {
   /** The ids of those that clients know of. */
-  readonly pets: number[] = []
-  readonly orders: number[] = []
+  readonly known: Readonly<Record<Shown, number[]>> = { pets: [], orders: [], categories: [] }
   readonly #log: TokenScope
   readonly #apis: readonly ApiProcess[]
   /** Where the writes are that clients know of. */
-  readonly #known: Position[] = []
+  readonly #positions: Position[] = []
   #turn = 0
   #open = 0
   /** Its time is the order of all that clients saw: in virtual time much of it is at one moment. */
@@ -36,19 +35,21 @@ export class Clients {
 
   write(api: number, what: AskedFor, { readBack, ...options }: WriteOptions): void {
     const asked = this.#writeOf(what)
-    void this.#ask(api, asked, options, options.withToken ? this.#known : []).then((answer) => {
+    void this.#ask(api, asked, options, options.withToken ? this.#positions : []).then((answer) => {
       if (readBack === undefined || answer === undefined || !isSuccess(answer)) return
-      const operation = asked.operation.endsWith('Pet') ? 'listPets' : 'listOrders'
+      const operation = listing[collectionOf(asked.operation)]
       const positions = readBack.withToken ? positionsIn(answer.tokenAfter) : []
       void this.#ask(readBack.api, { operation, page: pageOf(undefined) }, options, positions)
     })
   }
 
   read(api: number, { operation, status, choice, ...options }: ReadOptions): void {
-    const isList = operation === 'listPets' || operation === 'listOrders'
-    const id = idOf(operation === 'getPet' ? this.pets : this.orders, choice)
-    const asked = isList ? { operation, page: pageOf(status) } : { operation, id }
-    void this.#ask(api, asked, options, options.withToken ? this.#known : [])
+    const collection = collectionOf(operation)
+    const isList = operation === listing[collection]
+    const id = this.#idOf(collection, choice)
+    const page = pageOf(collection === 'categories' ? undefined : status)
+    const asked = isList ? { operation, page } : { operation, id }
+    void this.#ask(api, asked, options, options.withToken ? this.#positions : [])
   }
 
   /** Every list of a process, as of these offsets at least. */
@@ -80,17 +81,29 @@ export class Clients {
   }
 
   #writeOf(what: AskedFor): Asked {
-    if (what.kind === 'update') {
-      return { operation: 'updateOrder', id: idOf(this.orders, what.order), wanted: { status: what.status } }
+    const name = `renamed ${this.#turn}`
+    switch (what.kind) {
+      case 'update':
+        return { operation: 'updateOrder', id: this.#idOf('orders', what.order), wanted: { status: what.status } }
+      case 'change': {
+        const wanted = what.isRenamed ? { name } : { categoryId: 8 }
+        return { operation: 'updatePet', id: this.#idOf('pets', what.pet), wanted }
+      }
+      case 'remove':
+        return { operation: 'removePet', id: this.#idOf('pets', what.pet) }
+      case 'change category': {
+        const wanted = what.isRenamed ? { name } : { description: 'as they are' }
+        return { operation: 'updateCategory', id: this.#idOf('categories', what.category), wanted }
+      }
+      case 'remove category':
+        return { operation: 'removeCategory', id: this.#idOf('categories', what.category) }
     }
-    if (what.kind === 'change') {
-      const wanted = what.isRenamed ? { name: `renamed ${this.#turn}` } : { categoryId: 8 }
-      return { operation: 'updatePet', id: idOf(this.pets, what.pet), wanted }
-    }
-    if (what.kind === 'remove') return { operation: 'removePet', id: idOf(this.pets, what.pet) }
     const { key } = what
     const keyed = key === undefined ? {} : { idempotencyKey: key }
-    if (what.kind === 'order') return { operation: 'placeOrder', id: idOf(this.pets, what.pet), ...keyed }
+    if (what.kind === 'order') return { operation: 'placeOrder', id: this.#idOf('pets', what.pet), ...keyed }
+    if (what.kind === 'add category') {
+      return { operation: 'createCategory', wanted: { name: `Cats ${key ?? this.#turn}` }, ...keyed }
+    }
     const status = what.pet === 'Mia' ? { status: 'sold' } : {}
     return {
       operation: 'createPet',
@@ -101,18 +114,26 @@ export class Clients {
 
   #learn(exchange: Exchange): void {
     const { operation, body, tokenAfter } = exchange
-    if (!isSuccess(exchange) || /^(get|list)/.test(operation)) return
-    const known = operation.endsWith('Pet') ? this.pets : this.orders
+    if (!isSuccess(exchange) || !isWrite(exchange)) return
+    const known = this.known[collectionOf(operation)]
     const { id } = (body ?? exchange) as { readonly id: number }
     if (!known.includes(id)) known.push(id)
-    this.#known.push(...positionsIn(tokenAfter))
+    this.#positions.push(...positionsIn(tokenAfter))
+  }
+
+  /** One of these, or now and then one that nobody was told of. */
+  #idOf(collection: Shown, choice: number): number {
+    const known = this.known[collection]
+    return known[choice % (known.length + 1)] ?? 1
   }
 }
 
 const lists = {
   listPets: [undefined, ...petStatuses],
   listOrders: [undefined, ...orderStatuses],
+  listCategories: [undefined],
 }
+const listing = { pets: 'listPets', orders: 'listOrders', categories: 'listCategories' } as const
 
 function pageOf(status: string | undefined): { after: number; limit: number; status?: string } {
   return { after: 0, limit: 1000, ...(status !== undefined && { status }) }
@@ -120,9 +141,4 @@ function pageOf(status: string | undefined): { after: number; limit: number; sta
 
 function positionsIn(token: string | undefined): Position[] {
   return [...positionsOf(token)].map(([partition, offset]) => ({ partition, offset }))
-}
-
-/** One of these, or now and then one that nobody was told of. */
-function idOf(known: readonly number[], choice: number): number {
-  return known[choice % (known.length + 1)] ?? 1
 }

@@ -2,6 +2,7 @@ import { AcknowledgedEvents } from '../../../src/engine/commands/acknowledged-ev
 import { commandHandlers } from '../../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
 import { IdBlocks } from '../../../src/engine/commands/id-blocks.ts'
+import type { Definition } from '../../../src/engine/definition/definition.ts'
 import { EventFeed } from '../../../src/engine/feed/event-feed.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { defaultLimits, GroupCommit } from '../../../src/engine/log/group-commit.ts'
@@ -11,7 +12,6 @@ import { ProvenReadModel } from '../../../src/engine/read-models/proven-read-mod
 import { Tracker } from '../../../src/engine/read-models/tracker.ts'
 import { rebuild } from '../../../src/engine/rebuilding/rebuild.ts'
 import { logger } from '../../engine/projector/projecting.ts'
-import { petstore } from '../../store/petstore.ts'
 import { remoteLog } from './remote-log.ts'
 import { remoteStore } from './remote-store.ts'
 import { Routes } from './routes.ts'
@@ -21,6 +21,7 @@ const timeoutMs = 2000
 
 /** What all processes share, and how long each way to it takes. */
 export interface Shared {
+  readonly definition: Definition
   readonly log: EventLog
   readonly store: ReadModelStore
   readonly latencyMs: () => number
@@ -70,9 +71,10 @@ export class ApiProcess extends Process {
     super(shared)
     this.instance = instance
     const { log, store } = this
+    const { definition } = shared
     const tracker = new Tracker(store.generations)
     this.readModel = new ProvenReadModel({ ...store, tracker, log })
-    const collections = petstore.resources.map(({ collection }) => collection)
+    const collections = definition.resources.map(({ collection }) => collection)
     const blocks = new IdBlocks({ log, readModel: this.readModel, collections, logger })
     const ids = new IdAllocator(log, blocks)
     ids.prepare()
@@ -83,13 +85,12 @@ export class ApiProcess extends Process {
       appender: new GroupCommit(log, defaultLimits),
       ids,
       acknowledged: this.acknowledged,
-      definition: petstore,
+      definition,
       now: () => new Date(),
       timeoutMs,
     })
-    this.events = new EventFeed({ definition: petstore, log, readModel: this.readModel })
+    this.events = new EventFeed({ definition, log, readModel: this.readModel })
     const { readModel, events } = this
-    const definition = petstore
     const services = {
       readModel,
       events,
@@ -121,7 +122,8 @@ export class ProjectorProcess extends Process {
     this.#tracker = new Tracker(store.generations, { lookMs: 200 })
     // A group of its own: the one before it may still be at work.
     const group = `projector ${groups++}`
-    const options = { log, store, tracker: this.#tracker, definition: petstore, group, logger }
+    const { definition } = shared
+    const options = { log, store, tracker: this.#tracker, definition, group, logger }
     this.#projector = Projector.start(options)
   }
 
@@ -138,6 +140,6 @@ export class RebuildProcess extends Process {
   constructor(shared: Shared) {
     super(shared)
     const { log, store } = this
-    this.done = rebuild({ log, store, definition: petstore, logger })
+    this.done = rebuild({ log, store, definition: shared.definition, logger })
   }
 }

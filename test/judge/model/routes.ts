@@ -4,17 +4,18 @@ import { addEventRoutes } from '../../../src/engine/http/routes/events.ts'
 import type { RouteServices } from '../../../src/engine/http/routes/resource.ts'
 import { addResourceRoutes } from '../../../src/engine/http/routes/resource-routes.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
-import { petstore } from '../../store/petstore.ts'
 
 type Handler = (request: object, reply: Reply) => Promise<unknown>
 
 /** What `src/engine/http` answers to valid requests. There is no server, since that would take the time of real sockets. */
 export class Routes {
   readonly #handlers = new Map<string, Handler>()
+  readonly #services: RouteServices
   readonly #foundBug: (error: unknown) => void
 
   /** `foundBug` is told each error without a code. */
   constructor(services: RouteServices, foundBug: (error: unknown) => void) {
+    this.#services = services
     this.#foundBug = foundBug
     const add = (method: string) => (path: string, _options: object, handler: Handler) => {
       this.#handlers.set(`${method} /v1${path.replace(/:\w+/, ':id')}`, handler)
@@ -45,7 +46,7 @@ export class Routes {
       const text = await handler(request, reply)
       return reply.sent(typeof text === 'string' ? text : null)
     } catch (error) {
-      const facts = error instanceof ServiceError ? petstore.errors.get(error.code) : undefined
+      const facts = error instanceof ServiceError ? this.#services.definition.errors.get(error.code) : undefined
       if (facts === undefined) this.#foundBug(error)
       const { code, message } = error instanceof ServiceError ? error : { code: 'internal_error', message: '' }
       const { status } = facts ?? { status: 500 }

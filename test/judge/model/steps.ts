@@ -12,7 +12,7 @@ const requestsArrive = fc.boolean()
 const choice = fc.nat(100)
 const messagesLost = fc.constantFrom(0, 1, 3)
 
-/** Few keys, pets and orders, so that requests meet. */
+/** Few keys, pets, orders and categories, so that requests meet. */
 const key = fc.constantFrom<(string | undefined)[]>(undefined, 'k', 'k', 'l')
 const what = fc.oneof(
   {
@@ -26,6 +26,12 @@ const what = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ ...kind('update'), order: fc.nat(3), status: fc.constantFrom(...orderStatuses) }),
   },
+  { weight: 2, arbitrary: fc.record({ ...kind('add category'), key }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ ...kind('change category'), category: fc.nat(3), isRenamed: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ ...kind('remove category'), category: fc.nat(3) }) },
 )
 export type AskedFor = typeof what extends fc.Arbitrary<infer T> ? T : never
 
@@ -45,21 +51,27 @@ export type WaitOptions = Pick<WriteOptions, keyof typeof waiting>
 const read = fc.record({
   ...kind('read'),
   api,
-  operation: fc.constantFrom('listPets', 'listPets', 'listOrders', 'getPet', 'getOrder'),
+  operation: fc.constantFrom(
+    ...(['listPets', 'listPets', 'listOrders', 'getPet', 'getOrder'] as const),
+    ...(['listCategories', 'getCategory', 'listCategoryEvents'] as const),
+  ),
   status: fc.constantFrom(undefined, 'sold', 'cancelled'),
   choice,
   ...waiting,
 })
 export type ReadOptions = Omit<typeof read extends fc.Arbitrary<infer T> ? T : never, 'kind' | 'api'>
 
-export const foreignKinds = ['order', 'order', 'stale', 'newer', 'discard'] as const
+export const foreignKinds = ['usual', 'usual', 'stale', 'newer', 'elsewhere', 'discard'] as const
 
 export const disturbance = fc.oneof(
   { weight: 4, arbitrary: fc.record({ ...kind('append fault'), api, fault: fc.constantFrom(...appendFaults) }) },
   { weight: 6, arbitrary: fc.record({ ...kind('foreign event'), what: fc.constantFrom(...foreignKinds), choice }) },
   {
     weight: 2,
-    arbitrary: fc.record({ ...kind('rivals of a new pet'), api, choice, messagesLost }),
+    arbitrary: fc.record({
+      ...kind('rivals of a new stream'),
+      ...{ api, choice, messagesLost, of: fc.constantFrom<('pets' | 'categories')[]>('pets', 'pets', 'categories') },
+    }),
   },
   {
     weight: 2,

@@ -11,7 +11,7 @@ import { petstore } from '../../store/petstore.ts'
 import type { LogRecord } from '../history.ts'
 import { Prefixes } from '../prefixes.ts'
 import { Clients } from './clients.ts'
-import { discardOf, firstEvents, foreignEvent, rivalOrders, rivalPets } from './foreign-events.ts'
+import { discardOf, firstEvents, foreignEvent, rivalOrders, rivalStreams } from './foreign-events.ts'
 import { ApiProcess, ProjectorProcess, RebuildProcess, type Shared } from './process.ts'
 import { appendMsMax } from './remote-log.ts'
 import type { Step } from './steps.ts'
@@ -42,7 +42,7 @@ export class World {
     this.store = memoryReadModels(this.#data, petstore.version, petstore.names)
     const latencyMs = () => latenciesMs[turn++ % latenciesMs.length] ?? 1
     const foundBug = (error: unknown) => void this.bugs.push(error)
-    this.#shared = { log, store: this.store, latencyMs, foundBug }
+    this.#shared = { definition: petstore, log, store: this.store, latencyMs, foundBug }
     this.#reader = RecordingSubscriber.on(log)
     this.#projector = new ProjectorProcess(this.#shared)
     this.apis = [this.#startApi(), this.#startApi()]
@@ -50,10 +50,11 @@ export class World {
   }
 
   async begin(): Promise<void> {
-    const { records, pets, order } = firstEvents(this.log)
+    const { records, pets, order, category } = firstEvents(this.log)
     for (const record of records) await this.#append(record)
-    this.clients.pets.push(...pets)
-    this.clients.orders.push(order)
+    this.clients.known.pets.push(...pets)
+    this.clients.known.orders.push(order)
+    this.clients.known.categories.push(category)
     await this.settled()
   }
 
@@ -68,10 +69,12 @@ export class World {
         return this.#api(what.api).log.failAppend(what.fault)
       case 'foreign event':
         return this.#append(foreignEvent(await this.prefixes(), what.what, what.choice))
-      case 'rivals of a new pet': {
-        for (const rival of rivalPets(await this.prefixes(), what.choice)) await this.#append(rival)
-        this.#api(what.api).store.loseMessages(what.messagesLost)
-        return this.clients.write(what.api, { kind: 'create', pet: 'Rex', key: undefined }, waits)
+      case 'rivals of a new stream': {
+        const { api, of, choice } = what
+        for (const rival of rivalStreams(await this.prefixes(), of, choice)) await this.#append(rival)
+        this.#api(api).store.loseMessages(what.messagesLost)
+        const rivalled = of === 'pets' ? ({ kind: 'create', pet: 'Rex' } as const) : ({ kind: 'add category' } as const)
+        return this.clients.write(api, { ...rivalled, key: undefined }, waits)
       }
       case 'rivals of an order': {
         const { api, pet, key } = what

@@ -36,6 +36,13 @@ export const plantedInEvents: Readonly<Record<string, Spoil>> = {
   'the events of a pet lack one': withEvents('listEvents', (exchange, [, ...rest]) =>
     rest.length > 0 ? { ...exchange, body: rest } : undefined,
   ),
+  'the events of a category lack one': withEvents('listCategoryEvents', (exchange, [, ...rest]) =>
+    rest.length > 0 ? { ...exchange, body: rest } : undefined,
+  ),
+  'the events of a category are told of a pet': (exchange, { exchanges }) => {
+    const other = exchanges.find((one) => eventsIn('listCategoryEvents', one).length > 0)
+    return eventsIn('listEvents', exchange).length > 0 && other ? { ...exchange, body: other.body } : undefined
+  },
   'a token lacks the last event told': withEvents('listEvents', (exchange, events, { log }) => {
     const { token } = exchange
     const last = JSON.stringify(events.at(-1))
@@ -44,7 +51,7 @@ export const plantedInEvents: Readonly<Record<string, Spoil>> = {
   }),
 }
 
-type Telling = 'followEvents' | 'listEvents'
+type Telling = 'followEvents' | 'listEvents' | 'listCategoryEvents'
 
 function eventsIn(of: Telling, { operation, body }: Exchange): readonly unknown[] {
   return operation === of ? ((body ?? []) as unknown[]) : []

@@ -1,4 +1,4 @@
-import { type Exchange, type History, type Pet, positionsOf } from '../history.ts'
+import { type Category, type Exchange, type History, type Pet, positionsOf } from '../history.ts'
 import { freshId, isOk } from './records.ts'
 import {
   asPlaced,
@@ -49,6 +49,29 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
     const all = [...pets, ...(seen ? [seen.body as Pet] : [])].sort((one, other) => one.id - other.id)
     return seen ? { ...exchange, body: all } : undefined
   },
+  'a category has a name that nobody asked for': done('getCategory', (exchange) =>
+    withBody(exchange, { name: 'nobody' }),
+  ),
+  'a category is shown under the id of a pet': (exchange, { exchanges }) => {
+    const category = exchanges.find((one) => one.operation === 'getCategory' && isOk(one) && one.body)
+    const { code: _, ...answer } = exchange
+    if (exchange.operation !== 'getPet' || !category?.tag) return undefined
+    return { ...answer, status: 200, body: { ...(category.body as object), id: exchange.id }, tag: category.tag }
+  },
+  'a removed category is read again': (exchange, { exchanges }) => {
+    const { operation, code, id, sentMs } = exchange
+    if (operation !== 'getCategory' || code !== 'category_not_found') return undefined
+    const isRemoved = exchanges.some(
+      (one) => one.operation === 'removeCategory' && one.id === id && one.status === 204 && one.answeredMs < sentMs,
+    )
+    const seen = exchanges.find((one) => one.operation === 'getCategory' && one.id === id && isOk(one) && one.body)
+    const { code: _, ...answer } = exchange
+    return isRemoved && seen?.tag ? { ...answer, status: 200, body: seen.body, tag: seen.tag } : undefined
+  },
+  'a list of categories lacks one': done('listCategories', (exchange) => {
+    const [first, second, ...rest] = exchange.body as Category[]
+    return first && second ? { ...exchange, body: [second, ...rest], hasNext: false } : undefined
+  }),
   'a pet has a name that nobody asked for': done('getPet', (exchange) => withBody(exchange, { name: 'nobody' })),
   'a read shows the future': done('getPet', (exchange, history) =>
     isFree(exchange, history) ? withBody(exchange, { status: 'pending' }) : undefined,

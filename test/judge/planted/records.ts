@@ -21,6 +21,8 @@ export const plantedInRecords: Readonly<Record<string, Plant>> = {
   'a write is confirmed before it is in the log': delayRecord,
   'the id of a pet is drawn twice': (history, random) => drawAgain(history, random, 'createPet', 'PetCreated'),
   'the id of an order is drawn twice': (history, random) => drawAgain(history, random, 'placeOrder', 'OrderPlaced'),
+  'the id of a category is drawn twice': (history, random) =>
+    drawAgain(history, random, 'createCategory', 'CategoryAdded'),
   'an event is appended twice': (history, random) => {
     const own = history.log.filter(isOfService)
     return own.length === 0 ? undefined : append(history, random.pick(own))

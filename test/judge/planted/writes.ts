@@ -81,6 +81,17 @@ export const plantedInWrites: Readonly<Record<string, Spoil>> = {
     const body = { id, categoryId: 1, status: 'available', ...wanted }
     return isLost ? { ...exchange, instance: 'api', status: 200, body, tag: 'any', tokenAfter: '' } : undefined
   },
+  'a change of a category is confirmed that nobody made': (exchange) => {
+    const { operation, status = 503, id = 0, wanted } = exchange
+    const isLost = operation === 'updateCategory' && status === 503 && wanted?.name
+    const body = { id, ...wanted }
+    return isLost ? { ...exchange, instance: 'api', status: 200, body, tag: 'any', tokenAfter: '' } : undefined
+  },
+  'a category is said to be removed that is there': done('getCategory', (exchange, { exchanges }) => {
+    const { body: _, tag: __, cached: ___, ...removal } = exchange
+    const isEverRemoved = exchanges.some((one) => one.operation === 'removeCategory' && one.id === exchange.id)
+    return isEverRemoved ? undefined : { ...removal, operation: 'removeCategory', status: 204 }
+  }),
   'a changed pet has the name of before': done('updatePet', (exchange) =>
     exchange.wanted?.name === undefined ? undefined : withBody(exchange, { name: 'before' }),
   ),
