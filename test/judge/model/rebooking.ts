@@ -1,7 +1,9 @@
 import { define } from '../../../src/engine/definition/definition.ts'
 import { stream } from '../../../src/engine/index.ts'
-import type { SeatEvent, SeatState } from '../../engine/theatre/seats.ts'
+import type { SeatCommand, SeatEvent, SeatState } from '../../engine/theatre/seats.ts'
 import { seatStream, theatre } from '../../engine/theatre/theatre.ts'
+
+type Decided = ReturnType<typeof seatStream.decide>
 
 /** What ends the booking that holds the seat. */
 function ending(state: SeatState): readonly SeatEvent[] {
@@ -16,7 +18,7 @@ export const rebooking = define({
   streams: [
     stream({
       ...seatStream,
-      decide(command, state) {
+      decide(command: SeatCommand, state: SeatState | undefined): Decided {
         if (command.type === 'placeBooking' && state?.isRemoved) return seatStream.decide(command, undefined)
         const isEnd = command.type === 'placeBooking' || command.type === 'removeSeat'
         const before = isEnd && state !== undefined && !state.isRemoved ? ending(state) : []
