@@ -75,7 +75,7 @@ export class HistoryBuilder {
     return this.#append('PetRemoved', id, { petId: id }, options)
   }
 
-  /** Of a category. */
+  /** That of a category. */
   categorized(type: 'Added' | 'Changed', category: Category, options: Partial<EventOptions> = {}): number {
     const said = { version: 1, source: '/v1/categories', ...options }
     return this.#append(`Category${type}`, `categories/${category.id}`, category, said)

@@ -101,7 +101,7 @@ export class Prefixes {
     return this.#records
   }
 
-  /** Of the keys of documents: an order is in the partition of its pet, which is that of its own id too. */
+  /** The partition of a document, by its key: an order is in the partition of its pet, which is that of its own id too. */
   partitionFor = (key: string) => partitionOf(key, this.#partitions)
 
   document(collection: Shown | 'held', id: number): DocumentHistory {
