@@ -64,7 +64,8 @@ async function* eventsOf(
 }
 
 function stateText(definition: Definition, stream: StreamId, { row, parked }: FoundStream): string {
-  const name = `${kindOf(definition, stream).home.noun} ${inOneLine(stream)}`
+  const id = definition.names.documentOf(stream)?.id ?? inOneLine(stream)
+  const name = `${kindOf(definition, stream).home.noun} ${id}`
   const state =
     row === undefined ? 'nothing took effect yet' : `version ${row.version}${row.isRemoved ? ', removed' : ''}`
   if (parked === undefined) return `${name}: ${state}`

@@ -36,7 +36,7 @@ it('streams and events of a kind are shown by its name', async () => {
   const hall = await run(environment, 'streams halls/7')
   expect([hall.code, hall.output]).toEqual([
     0,
-    expect.stringMatching(/^hall halls\/7: version 1\n\n[\s\S]*HallBuilt\.v1 +halls\/7/),
+    expect.stringMatching(/^hall 7: version 1\n\n[\s\S]*HallBuilt\.v1 +halls\/7/),
   ])
   expect((await run(environment, 'streams 7')).output).toMatch(/^seat 7: version 1\n\n[\s\S]*SeatAdded/)
   const events = await run(environment, 'events --hall 7')
