@@ -10,7 +10,7 @@ export const categories: Resource<'category'> = {
   tag: { name: 'categories', description: 'What kinds of animals there are (beta)' },
   isBeta: true,
   schema: CategorySchema,
-  example: { id: 7, name: 'Dogs', description: 'They like walks' },
+  example: { id: 3, name: 'Dogs', description: 'They like walks' },
   list: {
     operationId: 'listCategories',
     summary: 'List all categories (beta)',

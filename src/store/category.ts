@@ -24,7 +24,7 @@ export const CategoryChangeSchema = Type.Object(
 
 export const CategoryIdSchema = IdSchema({
   description: 'Unique identifier assigned by the service on creation',
-  examples: [7],
+  examples: [3],
 })
 
 export const CategorySchema = Type.Object(

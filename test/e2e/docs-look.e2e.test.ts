@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('the look of the docs page', () => {
     const { page } = await openDocs()
     const block = blockOf(page, followEvents)
     await block.locator('.opblock-summary-control').click()
-    const type = block.locator('.parameter__type', { has: page.locator('.prop-format') })
+    const type = block.locator('.parameter__type', { has: page.locator('.prop-format') }).first()
     const format = await type.locator('.prop-format').evaluate((element) => {
       const range = element.ownerDocument.createRange()
       range.selectNode(element.previousSibling as never)
