@@ -4,10 +4,11 @@ import { describe, expect, it, vi } from 'vitest'
 import { openSqliteEventLog } from '../../src/engine/log/sqlite/sqlite-event-log.ts'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
-import { Client, createMany, type Pet } from './client.ts'
+import { apiKey, Client, createMany, type Pet } from './client.ts'
 import { expectSays, goTo, hasBrowser, send, signIn, useConsole, violations } from './console-page.ts'
 import { appendToLog } from './embedded-log.ts'
 import { Load } from './load.ts'
+import { untilPublishing } from './published-topic.ts'
 import {
   brokerEnvironment,
   type Environment,
@@ -19,6 +20,12 @@ import {
 import { petCreated, produce } from './topic.ts'
 
 const patience = { timeout: 30_000, interval: 50 }
+
+/** The answer to what the console asks for. */
+async function statusOf(url: string, path: string): Promise<number> {
+  const headers = { authorization: `Bearer ${apiKey}` }
+  return (await fetch(`${url}/console/api/${path}`, { headers })).status
+}
 
 describe.skipIf(!hasBrowser)('work in the console', () => {
   const openConsole = useConsole()
@@ -49,6 +56,7 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
   /** The page begins with the latest of many events; earlier ones come by the keyboard, those of now above. */
   async function lookBack(environment: Environment): Promise<void> {
     const service = await startService(environment)
+    if ('KAFKA_BROKERS' in environment) await untilPublishing(service) // until then topics are being made
     const client = new Client(service)
     const pets = await createMany(client, 130)
     const { page, problems } = await openConsole(service.url)
@@ -367,6 +375,7 @@ describe.skipIf(!hasBrowser)('work in the console', () => {
       ] as const) {
         await broker.kill()
         await expectSays(page, what)
+        if (broker === kafka) await expect.poll(() => statusOf(url, 'published'), { timeout: 45_000 }).toBe(503)
         await broker.start()
         await expectSays(page, 'All well.')
       }

@@ -4,7 +4,7 @@ import { shownSchemas } from '../definition/event-schemas.ts'
 import type { EventFeed, FeedQuery } from '../feed/event-feed.ts'
 import type { Account } from '../feed/feed-batch.ts'
 import { timeOfDay } from '../lib/clock.ts'
-import { ServiceError } from '../lib/errors/errors.ts'
+import { OutOfReachError, ServiceError } from '../lib/errors/errors.ts'
 import { release } from '../lib/operating/release.ts'
 import type { EventLog, Position } from '../log/event-log.ts'
 import type { PublishedLog } from '../log/published-log.ts'
@@ -106,7 +106,7 @@ export function openConsole(options: ConsoleOptions) {
   const topics = storage.openPublished()
   /** From the topics, since other processes may publish. */
   const published = shared(async (): Promise<readonly Published[]> => {
-    return (await describePublished(log, topics)).map((each) => {
+    return (await describePublished(log, topics).catch(unlessAway)).map((each) => {
       const partitions = each.lanes.flatMap((lane) => lane.partitions)
       const sum = (of: (partition: (typeof partitions)[number]) => number) =>
         partitions.reduce((total, partition) => total + of(partition), 0)
@@ -185,6 +185,11 @@ export function openConsole(options: ConsoleOptions) {
     start,
     close,
   }
+}
+
+function unlessAway(error: unknown): never {
+  if (!(error instanceof OutOfReachError)) throw error
+  throw new ServiceError('event_log_unavailable', 'Kafka does not tell what is published.', { cause: error })
 }
 
 /** Asks once for all who ask meanwhile, and for those who ask soon after an answer. */
