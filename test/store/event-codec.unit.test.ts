@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { kindOf } from '../../src/engine/definition/kinds.ts'
+import { kindOrFirst } from '../../src/engine/definition/kinds.ts'
 import { parseExactJson } from '../../src/engine/lib/values/exact-json.ts'
 import { compileCheck } from '../../src/engine/lib/values/validation.ts'
 import { readCloudEvent } from '../../src/engine/log/record-codec.ts'
@@ -21,7 +21,7 @@ const published = (name: string) => readFileSync(new URL(`petstore.${name}.examp
 function read(value: string) {
   const event = readCloudEvent(Buffer.from(value), petstore.events.quick)
   if (event === undefined) throw new Error('no event')
-  const { events } = kindOf(petstore, event.subject ?? '')
+  const { events } = kindOrFirst(petstore, event.subject ?? '')
   return { event, decoded: events.decode(event), version: events.streamVersion(event) }
 }
 

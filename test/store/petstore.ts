@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { type Definition, define } from '../../src/engine/definition/definition.ts'
 import type { EventContext } from '../../src/engine/definition/event-codec.ts'
-import { type Kind, kindOf, type StreamDefinition } from '../../src/engine/definition/kinds.ts'
+import { type Kind, kindOrFirst, type StreamDefinition } from '../../src/engine/definition/kinds.ts'
 import type { NewRecord } from '../../src/engine/log/event-log.ts'
 import type { CategoryEvent } from '../../src/store/category-events.ts'
 import type { PetEvent } from '../../src/store/events.ts'
@@ -31,7 +31,7 @@ export type StoreEvent = PetEvent | CategoryEvent
 
 export function encodeEvent(event: StoreEvent, context: Omit<EventContext, 'stream'>): NewRecord {
   const stream = streamOf(event)
-  return kindOf(petstore, stream).events.encode([event], { stream, ...context })
+  return kindOrFirst(petstore, stream).events.encode([event], { stream, ...context })
 }
 
 function streamOf(event: StoreEvent): string {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Definition } from '../definition/definition.ts'
-import { kindOf } from '../definition/kinds.ts'
+import { kindOrFirst } from '../definition/kinds.ts'
 import { listed } from '../definition/words.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { FoundStream } from '../read-models/read-model.ts'
@@ -65,7 +65,7 @@ async function* eventsOf(
 
 function stateText(definition: Definition, stream: StreamId, { row, parked }: FoundStream): string {
   const id = definition.names.documentOf(stream)?.id ?? inOneLine(stream)
-  const name = `${kindOf(definition, stream).home.noun} ${id}`
+  const name = `${kindOrFirst(definition, stream).home.noun} ${id}`
   const state =
     row === undefined ? 'nothing took effect yet' : `version ${row.version}${row.isRemoved ? ', removed' : ''}`
   if (parked === undefined) return `${name}: ${state}`

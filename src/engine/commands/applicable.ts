@@ -1,4 +1,4 @@
-import { kindOf } from '../definition/kinds.ts'
+import { kindOrFirst } from '../definition/kinds.ts'
 import { type AnyEvent, documentMax, stateBounds } from '../door/stream.ts'
 import { IdTakenError, ServiceError } from '../lib/errors/errors.ts'
 import type { NewRecord } from '../log/event-log.ts'
@@ -20,7 +20,7 @@ export function applyFirst(
   { key, value }: NewRecord,
 ): void {
   const lengthBefore = stream.stateLength
-  const { stateMax = stateBounds.usual } = kindOf(rules.definition, key).stream
+  const { stateMax = stateBounds.usual } = kindOrFirst(rules.definition, key).stream
   const record = { offset: 0, key: Buffer.from(key), value: Buffer.from(value) }
   if (record.value.length > recordValueMax) throw eventTooLarge(record.value.length)
   try {

@@ -1,4 +1,4 @@
-import { kindOf, type StreamDefinition } from '../definition/kinds.ts'
+import { kindOrFirst, type StreamDefinition } from '../definition/kinds.ts'
 import { Rejected } from '../door/rejected.ts'
 import type { AnyEvent } from '../door/stream.ts'
 import { eventTime } from '../lib/clock.ts'
@@ -56,7 +56,8 @@ export function createCommandHandler<State, Command, Event extends AnyEvent>(
         const loaded = await load(readModel, query, given, timeoutMs)
         const stream = loaded.document?.stream ?? loaded.row?.stream
         // Streams of two kinds may show documents of one collection.
-        const isOfKind = stream !== undefined && kindOf(definition, stream).stream.collection === kind.stream.collection
+        const isOfKind =
+          stream !== undefined && kindOrFirst(definition, stream).stream.collection === kind.stream.collection
         if (!isOfKind) return { outcome: 'not_found', reached: loaded.reached }
         const request = { ...given, stream }
         const execution = new Execution({ ...common, command, given, request, deadline, document: about })

@@ -1,5 +1,5 @@
 import type { Definition } from '../definition/definition.ts'
-import { kindOf } from '../definition/kinds.ts'
+import { kindOrFirst } from '../definition/kinds.ts'
 import { documentsOf } from '../definition/shown-documents.ts'
 import type { EventFeed } from '../feed/event-feed.ts'
 import type { HistoryPlace } from '../feed/histories.ts'
@@ -50,7 +50,7 @@ export async function tellStory(sources: StorySources, stream: StreamId, reader:
 
 /** Takes one event after the other, as the projector reads them. */
 function folding({ definition, log }: StorySources, stream: StreamId): (event: string) => Folded {
-  const kind = kindOf(definition, stream)
+  const kind = kindOrFirst(definition, stream)
   const { initial, evolve } = kind.stream
   const partition = log.partitionFor(stream)
   const key = Buffer.from(stream)

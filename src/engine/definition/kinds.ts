@@ -41,7 +41,7 @@ export function streamKinds<Kind extends StreamDefinition>(kinds: readonly [Kind
 }
 
 /** The kind of a stream: the first one stands for a kind that is not known, of whose streams nothing is applied. */
-export function kindOf<Kind extends StreamDefinition>(definition: StreamKinds<Kind>, stream: StreamId): Kind {
+export function kindOrFirst<Kind extends StreamDefinition>(definition: StreamKinds<Kind>, stream: StreamId): Kind {
   const kind = definition.kindOf(stream)
   return typeof kind === 'object' ? kind : definition.kinds[0]
 }

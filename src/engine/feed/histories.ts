@@ -25,7 +25,7 @@ export interface HistoryPlace {
 }
 
 export interface HistoryPage {
-  /** By default the beginning. */
+  /** The beginning, if it is not said. */
   readonly after?: HistoryPlace | undefined
   readonly limit: number
 }

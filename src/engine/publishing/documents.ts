@@ -1,5 +1,5 @@
 import { type Definition, versionOf } from '../definition/definition.ts'
-import { kindOf } from '../definition/kinds.ts'
+import { kindOrFirst } from '../definition/kinds.ts'
 import { documentsOf, type Shown } from '../definition/shown-documents.ts'
 import type { ToldRecord } from '../log/published-log.ts'
 import { documentName } from '../rule/apply-event.ts'
@@ -42,7 +42,7 @@ class DocumentTeller implements Teller {
     const { stream, version = 0 } = told.event
     const documents = new Map<string, Shown>()
     for (const state of await this.#states.after(told, version, streams)) {
-      for (const shown of documentsOf(kindOf(this.#definition, stream), state))
+      for (const shown of documentsOf(kindOrFirst(this.#definition, stream), state))
         documents.set(documentName(shown), shown)
     }
     return this.#records.of([...documents.values()].map((shown) => ({ ...shown, stream, version })))

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { kindOf } from '../definition/kinds.ts'
+import { kindOrFirst } from '../definition/kinds.ts'
 import type { AnyStream } from '../door/stream.ts'
 import { DamagedError, quoted } from '../read-models/damaged.ts'
 import type { StreamId, StreamRow } from '../read-models/stored-texts.ts'
@@ -56,7 +56,7 @@ export class StreamStates {
 
   #read(row: StreamRow): unknown {
     try {
-      return kindOf(this.#options.definition, row.stream).codec.read(row)
+      return kindOrFirst(this.#options.definition, row.stream).codec.read(row)
     } catch (cause) {
       throw new DamagedError(`the state of stream ${quoted(row.stream)} cannot be read`, { cause })
     }
@@ -72,7 +72,7 @@ export class StreamStates {
   }
 
   #streamOf(stream: StreamId): AnyStream {
-    return kindOf(this.#options.definition, stream).stream
+    return kindOrFirst(this.#options.definition, stream).stream
   }
 
   #keep(stream: StreamId, known: KnownState): void {

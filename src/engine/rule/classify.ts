@@ -1,4 +1,4 @@
-import { kindOf } from '../definition/kinds.ts'
+import { kindOrFirst } from '../definition/kinds.ts'
 import type { AnyEvent } from '../door/stream.ts'
 import { IdTakenError, messageOf } from '../lib/errors/errors.ts'
 import type { LogRecord, Offset, RecordBatch } from '../log/event-log.ts'
@@ -200,7 +200,7 @@ class Classifier {
     if (known !== undefined) return known
     const { definition } = this.#rules
     const own = definition.names.documentOf(name)
-    const stream = new StreamState(kindOf(definition, name), name, own, this.#before.rows.get(name))
+    const stream = new StreamState(kindOrFirst(definition, name), name, own, this.#before.rows.get(name))
     this.#streams.set(name, stream)
     return stream
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { kindOf } from '../../../src/engine/definition/kinds.ts'
+import { kindOrFirst } from '../../../src/engine/definition/kinds.ts'
 import { documentsOf } from '../../../src/engine/definition/shown-documents.ts'
 import { documentsTarget, type ToldRecord } from '../../../src/engine/log/published-log.ts'
 import { documentTelling } from '../../../src/engine/publishing/documents.ts'
@@ -41,7 +41,7 @@ async function versionsOf({ journal, log, releases: { newest } }: PublishedWorld
   const { definition, projection } = newest
   const { row } = await projection.readModel.load({ stream })
   const { entries } = await projection.readModel.load({ stream, versions: { first: 1, last: row?.version ?? 0 } })
-  const kind = kindOf(definition, stream)
+  const kind = kindOrFirst(definition, stream)
   let state: unknown = kind.stream.initial
   const found: Values[] = [{}]
   for (const [version, { offset, isDiscarded }] of [...entries].sort(([one], [other]) => one - other)) {
