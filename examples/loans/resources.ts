@@ -34,7 +34,11 @@ export const loans: Resource<'loan'> = {
     { title: 'Loan' },
   ),
   example: { id: 9, bookId: 7, memberId: 3, status: 'open', due: '2026-12-01T00:00:00.000Z' },
-  filters: { status: LoanStatus },
+  filters: { status: LoanStatus, bookId: id(), memberId: id('Who has it', 3) },
+  together: [
+    ['bookId', 'status'],
+    ['memberId', 'status'],
+  ],
   list: { operationId: 'listLoans', summary: 'List all loans' },
   find: { operationId: 'getLoan', summary: 'Get a loan' },
 }
@@ -69,8 +73,8 @@ export const projections: Projection<State>[] = [
     version: 1,
     documents(state) {
       if (state?.loan === undefined) return []
-      const { id, status } = state.loan
-      return [{ collection: 'loans', id, json: exactJson(state.loan), filters: { status } }]
+      const { id, status, bookId, memberId } = state.loan
+      return [{ collection: 'loans', id, json: exactJson(state.loan), filters: { status, bookId, memberId } }]
     },
   },
   {

@@ -18,7 +18,11 @@ export const orders: Resource<'order'> = {
     placedAt: '2026-11-20T09:30:00.000Z',
     updatedAt: '2026-11-20T10:15:00.000Z',
   },
-  filters: { status: OrderStatus },
+  filters: {
+    status: OrderStatus,
+    petId: Int64Schema({ description: 'Identifier of the pet that the orders are for', examples: [1] }),
+  },
+  together: [['petId', 'status']],
   list: {
     operationId: 'listOrders',
     summary: 'List all orders (beta)',

@@ -1,4 +1,4 @@
-import { command, type Resource } from '../engine/index.ts'
+import { command, Int64Schema, type Resource } from '../engine/index.ts'
 import { NewPetSchema, PetChangeSchema, type PetId, PetSchema, PetStatus, petDocument, toNewPet } from './pet.ts'
 import type { PetCommand } from './pet-stream.ts'
 
@@ -9,7 +9,19 @@ export const pets: Resource<'pet'> = {
   tag: { name: 'animals', description: 'The animals in the store' },
   schema: PetSchema,
   example: { id: 1, name: 'Rex', categoryId: 7, status: 'available' },
-  filters: { status: PetStatus },
+  filters: {
+    status: PetStatus,
+    categoryId: Int64Schema({ description: 'Identifier of the category that the animals belong to', examples: [7] }),
+  },
+  together: [['categoryId', 'status']],
+  count: {
+    path: '/v1/store/inventory',
+    by: 'status',
+    operationId: 'getInventory',
+    summary: 'Count the animals by status (beta)',
+    description: 'How many animals there are by status; with `categoryId`, of that category alone. As exact as a list.',
+    isBeta: true,
+  },
   list: {
     operationId: 'listPets',
     summary: 'List all animals',

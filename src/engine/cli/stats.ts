@@ -1,6 +1,6 @@
 import { valuesOf } from '../definition/filter-values.ts'
+import { indexesOf } from '../definition/indexes.ts'
 import type { NamedResource } from '../definition/kinds.ts'
-import { indexOf } from '../definition/shown-documents.ts'
 import { listed } from '../definition/words.ts'
 import { setName } from '../read-models/document.ts'
 import { type CommandResult, table } from './output.ts'
@@ -21,7 +21,8 @@ export function describeStats(resources: readonly Counted[], sizeOf: (set: strin
     total: sizeOf(collection),
     counts: Object.entries(filters).map(([filter, values]) => {
       const sizes = valuesOf(values).map(
-        (value) => [value, sizeOf(setName(collection, indexOf(filter, value)))] as const,
+        (value) =>
+          [value, sizeOf(setName(collection, indexesOf({ filters }).keysFor({ [filter]: value })?.[0]))] as const,
       )
       return [filter, sizes] as const
     }),

@@ -3,6 +3,7 @@ import type { AnyEvent, EventType } from '../door/stream.ts'
 import { messageOf } from '../lib/errors/errors.ts'
 import { parseExactJson } from '../lib/values/exact-json.ts'
 import { compileCheck } from '../lib/values/validation.ts'
+import { beginningOf, type IndexKey } from '../read-models/document.ts'
 import type { Definition } from './definition.ts'
 import { discardedName } from './discarded.ts'
 import { type EventVersion, typeOf, type Writing, writingsOf } from './event-versions.ts'
@@ -136,13 +137,13 @@ function* stateIn(
     if (!comesBack(codec, state))
       yield `${place}: the state after it is another one when it is read: ${inspect(state, { breakLength: Infinity })}`
     for (const document of documentsOf(kind, state)) {
-      const { collection, json, indexes } = document
+      const { collection, json, indexKeys } = document
       shown.push(document)
       const resource = resources.find((each) => each.collection === collection)
       if (resource === undefined) yield `${place}: it shows a document of ${collection}, which is no resource`
       else if (collection !== stream.collection && names.isOwn(collection))
         yield `${place}: it shows a document of ${collection}, which only a stream of that kind shows`
-      else yield* documentIn(resource, place, json, indexes)
+      else yield* documentIn(resource, place, json, indexKeys)
     }
   } catch (error) {
     yield `${place}: ${messageOf(error)}`
@@ -156,7 +157,7 @@ function* neverShown({ collection, filters = {} }: NamedResource, shown: readonl
   if (own.length === 0) yield `${place}: no example of an event leads to a document of it`
   else
     for (const name of Object.keys(filters))
-      if (!own.some(({ indexes }) => indexes.some((index) => index.startsWith(`${name}:`))))
+      if (!own.some(({ indexKeys }) => indexKeys.some((key) => /^[^:=]*/.exec(key)?.[0] === name)))
         yield `${place}.filters.${name}: no document that the examples lead to names its value`
 }
 
@@ -164,12 +165,13 @@ function* documentIn(
   { collection, schema, filters = {} }: NamedResource,
   place: string,
   json: string | null,
-  indexes: readonly string[],
+  indexKeys: readonly IndexKey[],
 ): Problems {
   const problem = json === null ? undefined : compileCheck(schema)(parseExactJson(json))
   if (problem !== undefined) yield `${place}: it shows a document of ${collection} that its schema refuses: ${problem}`
-  for (const index of indexes) {
-    const [name = '', value = ''] = index.split(/:(.*)/s)
+  for (const key of indexKeys) {
+    if (beginningOf(key) !== undefined) continue
+    const [name = '', value = ''] = key.split(/:(.*)/s)
     const values = filters[name]
     if (values === undefined || !valuesOf(values).includes(value))
       yield `${place}: it shows a document of ${collection} under ${name} ${value}, which is no value of a filter`

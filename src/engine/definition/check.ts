@@ -10,8 +10,8 @@ import { compileCheck } from '../lib/values/validation.ts'
 import { isTextSet } from '../read-models/document.ts'
 import { exampleOf } from './body-example.ts'
 import { eventsIn } from './check-events.ts'
+import { filtersIn } from './check-filters.ts'
 import { type Definition, DefinitionError, type NamedCommand } from './definition.ts'
-import { valuesOf } from './filter-values.ts'
 import type { NamedResource } from './kinds.ts'
 
 type Problems = Generator<string>
@@ -59,16 +59,15 @@ function* streamIn({ collection, source, commands, stateMax = stateBounds.usual 
 }
 
 function* resourcesIn({ resources, names }: Definition): Problems {
-  yield* repeated('path', resources, ({ path }) => path)
+  const paths = resources.flatMap(({ path, count }) => [path, ...(count === undefined ? [] : [count.path])])
+  yield* repeated('path', paths, (path) => path)
   yield* repeated('noun', resources, ({ noun }) => noun)
   yield* repeated('title', resources, ({ schema }) => titleOf(schema))
   for (const resource of resources) yield* resourceIn(resource, names.isOwn(resource.collection))
 }
 
-function* resourceIn(
-  { collection, path, noun, schema, example, filters = {}, history }: NamedResource,
-  isHome: boolean,
-): Problems {
+function* resourceIn(resource: NamedResource, isHome: boolean): Problems {
+  const { collection, path, noun, schema, example, filters = {}, history } = resource
   const place = `resources.${collection}`
   if (!/^[a-z][a-z-]*$/.test(collection) || isTextSet(collection))
     yield `${place}: the collection cannot have this name`
@@ -79,13 +78,8 @@ function* resourceIn(
   if (Object.keys(schema.properties)[0] !== 'id') yield `${place}.schema: its first property must be id`
   const problem = yield* schemaIn(`${place}.schema`, schema, example)
   if (problem !== undefined) yield `${place}.example: ${problem}`
-  for (const [name, values] of Object.entries(filters)) {
-    yield* schemaIn(`${place}.filters.${name}`, values)
-    if (!/^[a-z]\w*$/i.test(name)) yield `${place}.filters.${name}: it must be a name of letters, digits and _`
-    if (['limit', 'cursor', 'id'].includes(name))
-      yield `${place}.filters.${name}: the engine has a parameter of this name`
-    if (valuesOf(values).length === 0) yield `${place}.filters.${name}: it is not an enumeration of texts`
-  }
+  for (const [name, values] of Object.entries(filters)) yield* schemaIn(`${place}.filters.${name}`, values)
+  yield* filtersIn(place, resource)
   if (isHome && history === undefined) yield `${place}.history: the collection of a kind of stream needs it`
   if (!isHome && history !== undefined) yield `${place}.history: only the collection of a kind of stream has one`
 }
@@ -153,7 +147,9 @@ function* schemaIn(place: string, schema: TSchema, value: unknown = {}): Generat
 }
 
 function operationsIn({ commands, resources }: Definition): Pick<Texts, 'operationId'>[] {
-  const gets = resources.flatMap(({ list, find, history }) => [list, find, ...(history ? [history] : [])])
+  const gets = resources.flatMap(({ list, find, history, count }) =>
+    [list, find, history, count].filter((each) => each !== undefined),
+  )
   return [{ operationId: 'followEvents' }, ...gets, ...commands.map(({ texts }) => texts)]
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { CommandRoute } from '../door/command.ts'
 import { type ErrorTable, errorTable } from '../door/errors.ts'
 import type { Service } from '../door/service.ts'
@@ -5,6 +6,7 @@ import { storedLayout } from '../read-models/document.ts'
 import { StreamNames } from '../read-models/stream-names.ts'
 import { forgottenIn } from './check-members.ts'
 import { type EventSchema, eventSchemas } from './event-schemas.ts'
+import { declaredIndexes, indexesOf } from './indexes.ts'
 import { defineStream, type Kind, type NamedResource, type StreamKinds, streamKinds } from './kinds.ts'
 
 /** A service, and what derives from it. It is made once, and handed down. */
@@ -31,14 +33,15 @@ export function define(service: Service): Definition {
   const { name, streams, errors } = service
   const resources = Object.entries(service.resources).map(([collection, resource]) => {
     const { noun, called = { one: noun, several: `${noun}s` } } = resource
-    return { ...resource, collection, called, idName: `${noun}Id` }
+    return { ...resource, collection, called, idName: `${noun}Id`, indexes: indexesOf(resource) }
   })
+  const byCollection = Object.fromEntries(resources.map((resource) => [resource.collection, resource]))
   const names = new StreamNames(streams.map(({ collection }) => collection))
   const [first, ...others] = streams.map((stream): Kind => {
     const home = resources.find(({ collection }) => collection === stream.collection)
     if (home === undefined) throw new DefinitionError(`streams: there is no resource ${stream.collection}`)
     const prefix = names.prefixOf(stream.collection)
-    return { ...defineStream(name, stream), home, nameOf: (id) => `${prefix}${id}` }
+    return { ...defineStream(name, stream, byCollection), home, nameOf: (id) => `${prefix}${id}` }
   })
   if (first === undefined) throw new DefinitionError('streams: there is none')
   const kinds = [first, ...others] as const
@@ -55,8 +58,14 @@ export function define(service: Service): Definition {
       errors,
     ),
     scopes: [...new Set(['read', ...commands.map(({ scope }) => scope)])],
-    version: versionOf([...projections, { name: 'layout', version: storedLayout }]),
+    version: readModelVersion(projections, declaredIndexes(byCollection)),
   }
+}
+
+/** An index that is declared is built with all else, beside the read models that lack it. */
+function readModelVersion(projections: Parameters<typeof versionOf>[0], indexes: string): string {
+  const version = versionOf([...projections, { name: 'layout', version: storedLayout }])
+  return indexes === '' ? version : `${version}.indexes-${hash('sha256', indexes).slice(0, 8)}`
 }
 
 /** The versions of projections, as one text. */

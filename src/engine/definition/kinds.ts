@@ -1,9 +1,11 @@
 import type { Resource } from '../door/service.ts'
-import type { AnyEvent, Stream } from '../door/stream.ts'
+import type { AnyEvent, Document, Stream } from '../door/stream.ts'
 import type { Int64 } from '../lib/values/int64.ts'
+import type { IndexKey } from '../read-models/document.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
 import { StreamNames } from '../read-models/stream-names.ts'
 import { type EventCodec, eventCodec } from './event-codec.ts'
+import { type Indexes, indexesOf } from './indexes.ts'
 import { type StateCodec, stateCodec } from './state-codec.ts'
 
 /** A kind of stream, and how its events and states are written and read. */
@@ -11,14 +13,26 @@ export interface StreamDefinition<State = unknown, Command = unknown, Event exte
   readonly stream: Stream<State, Command, Event>
   readonly events: EventCodec<Event>
   readonly codec: StateCodec<State>
+  /** Where the indexes have a document that it shows. */
+  indexKeysOf(document: Document): readonly IndexKey[]
 }
 
 export function defineStream<State, Command, Event extends AnyEvent>(
   service: string,
   stream: Stream<State, Command, Event>,
+  resources: Readonly<Record<string, Pick<NamedResource, 'indexes'>>> = {},
 ): StreamDefinition<State, Command, Event> {
-  return { stream, events: eventCodec(service, stream), codec: stateCodec(stream) }
+  return {
+    stream,
+    events: eventCodec(service, stream),
+    codec: stateCodec(stream),
+    indexKeysOf: ({ collection, filters }) =>
+      filters === undefined ? [] : (resources[collection]?.indexes ?? noIndexes).keysOf(filters),
+  }
 }
+
+/** Where nothing is declared, each filter counts as an enumeration. */
+const noIndexes = indexesOf({})
 
 /** The kinds of streams of a service, and what the name of a stream says. */
 export interface StreamKinds<Kind extends StreamDefinition = StreamDefinition> {
@@ -58,6 +72,7 @@ export interface Kind extends StreamDefinition {
 export interface NamedResource extends Resource {
   readonly collection: string
   readonly called: NonNullable<Resource['called']>
+  readonly indexes: Indexes
   /** The parameter of paths that has the id of a document. */
   readonly idName: string
 }

@@ -1,4 +1,5 @@
 import type { AnyEvent, Document } from '../door/stream.ts'
+import type { IndexKey } from '../read-models/document.ts'
 import type { StreamDefinition } from './kinds.ts'
 
 /** A document that is shown. */
@@ -6,15 +7,14 @@ export interface ShownDocument {
   readonly collection: string
   readonly id: number
   readonly json: string
-  /** The indexes of the collection that have it too, as `indexOf` names them. */
-  readonly indexes: readonly string[]
+  readonly indexKeys: readonly IndexKey[]
 }
 /** As a state shows it; `json` is null where the document is removed. */
 export type Shown = ShownDocument | (Omit<ShownDocument, 'json'> & { readonly json: null })
 
 /** The documents of a state. Throws if one of them cannot be stored, or two are the same one. */
 export function documentsOf<State, Event extends AnyEvent>(
-  { stream: { projections } }: StreamDefinition<State, unknown, Event>,
+  { stream: { projections }, indexKeysOf }: StreamDefinition<State, unknown, Event>,
   state: State,
 ): readonly Shown[] {
   // Loops, since `flatMap` makes classifying 5 % slower.
@@ -24,21 +24,11 @@ export function documentsOf<State, Event extends AnyEvent>(
       checkForm(document)
       if (documents.some(({ id, collection }) => id === document.id && collection === document.collection))
         throw new Error(`${document.collection} ${document.id} is shown twice`)
-      documents.push(withIndexes(document))
+      const { collection, id, json } = document
+      documents.push({ collection, id, json, indexKeys: indexKeysOf(document) })
     }
   }
   return documents
-}
-
-function withIndexes({ collection, id, json, filters = {} }: Document): Shown {
-  const indexes: string[] = []
-  for (const name in filters) indexes.push(indexOf(name, filters[name] ?? ''))
-  return { collection, id, json, indexes }
-}
-
-/** The index of the documents that have this value of a filter. */
-export function indexOf(filter: string, value: string): string {
-  return `${filter}:${value}`
 }
 
 /** A document that began otherwise would be served under another id, or not be told from its neighbour. */

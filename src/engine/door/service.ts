@@ -42,8 +42,18 @@ export interface Resource<Noun extends string = string> {
   /** Has `title`, the name in documents, and begins with `id`. */
   readonly schema: TObject
   readonly example: object
-  /** Enumerations: each value is a set with a proof. A list has one of them at most. */
+  /**
+   * Parameters of the list: an enumeration of texts, an int64, or a text of 1 to 128 code points. A new one, or another
+   * `together`, builds the read models anew beside the old ones.
+   */
   readonly filters?: Readonly<Record<string, TSchema>>
+  /**
+   * Which filters can be combined; each alone can always be asked for. Each list has one int64 or text, and enumerations with
+   * at most 16 combinations of their values, where none is a value too.
+   */
+  readonly together?: readonly (readonly string[])[]
+  /** How many there are by each value of `by`, an enumeration: of all, or of those that a filter beside it chooses. */
+  readonly count?: Texts & { readonly path: string; readonly by: string }
   readonly list: Texts
   readonly find: Texts & Deprecation
   /** Only for the collection of a kind of stream. */

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import type { Int64 } from '../lib/values/int64.ts'
 import type { CommandRoute } from './command.ts'
 import type { Rejected } from './rejected.ts'
 
@@ -135,7 +136,10 @@ export interface EarlierExample extends ExamplePlace {
  */
 export interface Projection<State> {
   readonly name: string
-  /** Raise it with any change of what `documents` returns: the read models are then built anew beside the old ones. */
+  /**
+   * Raise it with any change of what `documents` returns, but for the value of a filter that the resource declares anew: the
+   * read models are then built anew beside the old ones.
+   */
   readonly version: number
   documents(state: State): readonly Document[]
 }
@@ -146,6 +150,9 @@ export interface Document {
   readonly id: number
   /** JSON text that begins with `{"id":<id>`, returned as it is. Null: removed. */
   readonly json: string | null
-  /** The value of each filter that lists it. */
-  readonly filters?: Readonly<Record<string, string>>
+  /**
+   * The value of each filter that lists it. Without one, and with a text that is empty, longer than 128 code points or has NUL
+   * or a lone surrogate in it, no list with the filter has it.
+   */
+  readonly filters?: Readonly<Record<string, string | Int64 | undefined>>
 }

@@ -9,8 +9,8 @@ export interface DocumentId {
 export interface StoredDocument extends DocumentId {
   /** JSON text that begins with `{"id":<id>` and has no NUL; returned unchanged. */
   readonly json: string
-  /** The indexes of the collection that contain it too: each has a copy (covering indexes), ordered by id. */
-  readonly indexes: readonly string[]
+  /** Where the indexes of the collection have a copy of it (covering indexes). */
+  readonly indexKeys: readonly IndexKey[]
   /**
    * What follows the JSON in the set of all documents, text without NUL: the row of the stream that the document shows
    * (`StreamNames.streamOf`), or a mark (`PlacedRow`); if it shows none, the name of its stream.
@@ -19,12 +19,39 @@ export interface StoredDocument extends DocumentId {
 }
 
 /**
- * The name of the set of all documents of a collection, or of those in one of its indexes. Names of collections contain
+ * Where an index has documents. `status:available`: the filter is an enumeration, and each value has a set of its own,
+ * ordered by id. `categoryId=1:7available `: the filter has any value, and one set, ordered by what is behind the `=`, then
+ * by id; none of these texts is the beginning of another.
+ */
+export type IndexKey = string
+
+/**
+ * The name of the set of all documents of a collection, or of one that an index key is in. Names of collections contain
  * no colon, and differ from those in `textSets`.
  */
-export function setName(collection: string, index?: string): string {
-  return index === undefined ? collection : `${collection}:${index}`
+export function setName(collection: string, indexKey?: IndexKey): string {
+  if (indexKey === undefined) return collection
+  const beginning = beginningOf(indexKey)
+  return `${collection}:${beginning === undefined ? indexKey : indexKey.slice(0, indexKey.length - beginning.length)}`
 }
+
+/** What entries under the key begin with, in a set that is ordered by it; undefined where the set is ordered by id. */
+export function beginningOf(indexKey: IndexKey): string | undefined {
+  const end = indexKey.search(/[:=]/)
+  return indexKey[end] === '=' ? indexKey.slice(end + 1) : undefined
+}
+
+/** Whether a set of documents is ordered by index keys: its entries are `entryId` and JSON. */
+export function isKeyed(set: string): boolean {
+  return set.endsWith('=')
+}
+
+/** What an entry of a keyed set is named by. */
+export function entryId(beginning: string, id: number): string {
+  return `${beginning}${String(id).padStart(idDigits, '0')}`
+}
+
+const idDigits = 16
 
 /**
  * The sets that contain no documents but texts by id; they have recorded sizes too.

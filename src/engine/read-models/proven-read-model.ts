@@ -9,10 +9,11 @@ import type { IncompleteGenerations } from './incomplete.ts'
 import { KnownGeneration, reach, type Seen } from './known-generation.ts'
 import type { Look, Progress } from './ports/generations.ts'
 import type { Inspection, Item } from './ports/inspection.ts'
-import type { IdRange, PageQuery, Proof, StoredReads, StoredStream, StreamQuery } from './ports/reads.ts'
+import type { CountQuery, IdRange, PageQuery, Proof, StoredReads, StoredStream, StreamQuery } from './ports/reads.ts'
 import type {
   Applied,
   AtLeast,
+  Counts,
   FoundDocument,
   FoundStream,
   LocatedStreamQuery,
@@ -120,6 +121,14 @@ export class ProvenReadModel implements ReadModel {
   async page(query: PageQuery, atLeast?: AtLeast, owner?: string): Promise<Page> {
     const page = await this.#read((generation) => this.#options.reads.page(generation, query, owner), atLeast)
     return { documents: page.documents, count: page.count, last: page.last, reached: [page.proof.checkpoints] }
+  }
+
+  async count(query: CountQuery, atLeast?: AtLeast, owner?: string): Promise<Counts> {
+    const { counts, proof } = await this.#read(
+      (generation) => this.#options.reads.count(generation, query, owner),
+      atLeast,
+    )
+    return { counts, reached: [proof.checkpoints] }
   }
 
   async load(query: StreamQuery, atLeast?: AtLeast, owner?: string): Promise<FoundStream> {

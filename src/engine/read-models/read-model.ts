@@ -3,7 +3,16 @@ import type { DamagedError } from './damaged.ts'
 import type { DocumentId, TextSet } from './document.ts'
 import type { Checkpoints } from './ports/generations.ts'
 import type { Item } from './ports/inspection.ts'
-import type { Found, IdRange, LoadedStream, PageQuery, StoredPage, StreamQuery } from './ports/reads.ts'
+import type {
+  CountQuery,
+  Found,
+  IdRange,
+  LoadedStream,
+  PageQuery,
+  StoredCounts,
+  StoredPage,
+  StreamQuery,
+} from './ports/reads.ts'
 import type { StreamId } from './stored-texts.ts'
 
 /** How long to wait; the end of a wait may be noticed some milliseconds late. */
@@ -41,6 +50,7 @@ export interface TextPage {
   readonly reached: Reached
 }
 export type Page = Pick<StoredPage, 'documents' | 'count' | 'last'> & { readonly reached: Reached }
+export type Counts = Pick<StoredCounts, 'counts'> & { readonly reached: Reached }
 
 /**
  * What requests read: documents and streams, none of them missing or older than this process has seen before.
@@ -52,6 +62,7 @@ export type Page = Pick<StoredPage, 'documents' | 'count' | 'last'> & { readonly
 export interface ReadModel {
   find(document: DocumentId, atLeast?: AtLeast, owner?: string): Promise<FoundDocument>
   page(query: PageQuery, atLeast?: AtLeast, owner?: string): Promise<Page>
+  count(query: CountQuery, atLeast?: AtLeast, owner?: string): Promise<Counts>
   load(query: StreamQuery, atLeast?: AtLeast, owner?: string): Promise<FoundStream>
   /** As `load`, those of a shard at one moment: 1 to some hundred streams. */
   loadAll(queries: readonly LocatedStreamQuery[], atLeast?: AtLeast): Promise<readonly FoundStream[]>

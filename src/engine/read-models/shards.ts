@@ -1,11 +1,12 @@
 import type { EventLog, Position, Subscriber, Subscription } from '../log/event-log.ts'
 import type { DamagedError } from './damaged.ts'
 import { type DocumentId, documentsIn, type TextSet } from './document.ts'
-import type { IdRange, PageQuery, StreamQuery } from './ports/reads.ts'
+import type { CountQuery, IdRange, PageQuery, StreamQuery } from './ports/reads.ts'
 import type { ReadModelStore } from './ports/store.ts'
 import type {
   Applied,
   AtLeast,
+  Counts,
   FoundDocument,
   FoundStream,
   LocatedStreamQuery,
@@ -117,6 +118,14 @@ export class ShardedReadModel implements ReadModel {
       last: isMore ? shown.at(-1)?.id : undefined,
       reached: pages.flatMap(({ reached }) => reached),
     }
+  }
+
+  async count(query: CountQuery, atLeast?: AtLeast, owner?: string): Promise<Counts> {
+    const found = await Promise.all(
+      this.#shards.map((model, shard) => model.count(query, this.#ownOf(shard, atLeast), owner)),
+    )
+    const ofAll = (place: number) => found.reduce((sum, { counts }) => sum + (counts[place] ?? 0), 0)
+    return { counts: query.indexKeys.map((_, place) => ofAll(place)), reached: found.flatMap(({ reached }) => reached) }
   }
 
   async load(query: StreamQuery, atLeast?: AtLeast, owner?: string): Promise<FoundStream> {

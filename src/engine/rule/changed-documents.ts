@@ -40,5 +40,5 @@ function withBehind(document: ShownDocument | undefined, behind: string | undefi
 function isChanged(before: StoredDocument | undefined, after: StoredDocument | undefined): boolean {
   if (before === undefined || after === undefined) return before !== after
   const isSameText = before.json === after.json && before.behind === after.behind
-  return !isSameText || before.indexes.join('\0') !== after.indexes.join('\0')
+  return !isSameText || before.indexKeys.join('\0') !== after.indexKeys.join('\0')
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { indexesOf } from '../../../src/engine/definition/indexes.ts'
 import {
   readCursor,
   readHistoryCursor,
@@ -44,7 +45,7 @@ it('following the links visits each seat of the filter once, in order, with any 
     fc.asyncProperty(seats, limit, maybeStatus, async (seats, limit, filter) => {
       server.services.reset()
       for (const [id, status] of seats)
-        server.services.store({ collection: 'seats', id, json: `{"id":${id}}`, indexes: [`status:${status}`] })
+        server.services.store({ collection: 'seats', id, json: `{"id":${id}}`, indexKeys: [`status:${status}`] })
       const expected = seats.filter(([, status]) => filter === undefined || status === filter)
       const pages = await followLinks(`/v1/seats?limit=${limit}${filter === undefined ? '' : `&status=${filter}`}`)
       expect(pages.flat()).toEqual(expected.map(([id]) => id))
@@ -73,13 +74,13 @@ it.each(['a&b=c', '"', '>; rel="help"', 'on hold', '100 %', '%26', '+', '#', 'é
   'a link has %j of a filter as a URI has it, and leads to the next page of that filter',
   async (value) => {
     const filters = { 'kind of': Type.Enum([value, 'other'], { type: 'string' }) }
-    const home = { ...theatre.home, filters }
+    const home = { ...theatre.home, filters, indexes: indexesOf({ filters }) }
     const services = new TestServices({ ...theatre, kinds: [{ ...theatre.kinds[0], home }], resources: [home] })
     const { get, app } = await openServer(services)
     onTestFinished(() => app.close())
     for (const id of [1, 2, 3])
-      services.store({ collection: 'seats', id, json: `{"id":${id}}`, indexes: [`kind of:${value}`] })
-    services.store({ collection: 'seats', id: 4, json: '{"id":4}', indexes: ['kind of:other'] })
+      services.store({ collection: 'seats', id, json: `{"id":${id}}`, indexKeys: [`kind of:${value}`] })
+    services.store({ collection: 'seats', id: 4, json: '{"id":4}', indexKeys: ['kind of:other'] })
     const pages: object[] = []
     const parameter = `${encodeURIComponent('kind of')}=${encodeURIComponent(value)}`
     for (let url: string | undefined = `/v1/seats?limit=1&${parameter}`; url !== undefined; ) {

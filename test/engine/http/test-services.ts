@@ -67,6 +67,7 @@ export class TestServices extends Scene implements AppServices {
   readonly readModel: RouteServices['readModel'] = {
     find: async (document, atLeast) => (await this.#beginRead(atLeast)).readModel.find(document),
     page: async (query, atLeast) => (await this.#beginRead(atLeast)).readModel.page(query),
+    count: async (query, atLeast) => (await this.#beginRead(atLeast)).readModel.count(query),
   }
   readonly commands: CommandHandlers = (kind) => ({
     handle: async (command, options) => {

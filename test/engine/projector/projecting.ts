@@ -17,6 +17,7 @@ import {
   noRecords,
   startOfPartition,
 } from '../../../src/engine/read-models/stored-texts.ts'
+import { entryOf } from '../../../src/engine/testing/memory/memory-data.ts'
 import { itemsIn } from '../read-models/contract/samples.ts'
 import { memoryReadModels } from '../read-models/memory-read-models.ts'
 import { theatre } from '../theatre/theatre.ts'
@@ -62,9 +63,10 @@ export async function openProjection(
   }
   const { reads } = store
   /** The read model of what is applied. */
-  const readModel: Pick<ReadModel, 'find' | 'page' | 'load' | 'generationOf'> = {
+  const readModel: Pick<ReadModel, 'find' | 'page' | 'count' | 'load' | 'generationOf'> = {
     find: (document) => answer(reads.find('generation', document)),
     page: (query) => answer(reads.page('generation', query)),
+    count: (query) => answer(reads.count('generation', query)),
     load: (query) => answer(reads.load('generation', query)),
     generationOf: () => 'generation',
   }
@@ -78,12 +80,10 @@ function exact({ projection, inspection }: ReadModelStore): ProjectionStore {
     async apply(generation, batch) {
       for (const { before } of batch.documents) {
         if (before === undefined) continue
-        const { collection, id, json, behind, indexes } = before
-        const whole = `${json}\0${behind}`
-        const copies = indexes.map((index) => [setName(collection, index), json])
-        for (const [set, text] of [[collection, whole], ...copies]) {
-          expect(await inspection.find(generation, set ?? '', [String(id)])).toMatchObject({ texts: [text] })
-        }
+        const { collection, id, json, behind, indexKeys } = before
+        const copies = indexKeys.map((key) => [setName(collection, key), String(entryOf(key, id)), json] as const)
+        for (const [set, entry, text] of [[collection, String(id), `${json}\0${behind}`] as const, ...copies])
+          expect(await inspection.find(generation, set, [entry])).toMatchObject({ texts: [text] })
       }
       return await projection.apply(generation, batch)
     },

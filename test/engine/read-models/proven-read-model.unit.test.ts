@@ -11,10 +11,11 @@ const longMs = 1_000_000
 const rebuilding = { code: 'read_model_rebuilding' }
 const unavailable = { code: 'read_model_unavailable' }
 
-/** The three ways to read. */
+/** The ways to read. */
 const ways: Record<string, (model: ReadModel, atLeast?: AtLeast) => Promise<unknown>> = {
   find: (model, atLeast) => model.find({ collection: 'seats', id: 1 }, atLeast),
   page: (model, atLeast) => model.page(all, atLeast),
+  count: (model, atLeast) => model.count({ collection: 'seats', indexKeys: ['kind:a'] }, atLeast),
   load: (model, atLeast) => model.load({ stream: '1', key: { partition: 0, key: 'k' } }, atLeast),
 }
 
@@ -62,7 +63,9 @@ describe('a proven read model', () => {
       const { store, model, incomplete, until } = openProven()
       await until('up')
       const damaged = new DamagedError('the row of stream "1" is not a row')
-      const spies = (['find', 'page', 'load'] as const).map((each) => vi.spyOn(store, each).mockRejectedValue(damaged))
+      const spies = (['find', 'page', 'count', 'load'] as const).map((each) =>
+        vi.spyOn(store, each).mockRejectedValue(damaged),
+      )
       await expect(read(model)).rejects.toMatchObject(rebuilding)
       expect(incomplete.report.mock.calls).toEqual([['first', 'the row of stream "1" is not a row']])
       for (const spy of spies) spy.mockRestore()
@@ -162,7 +165,7 @@ describe('a proven read model', () => {
     const { store, until, model } = openProven()
     await until('up')
     const late = new ServiceError('read_model_unavailable', 'late')
-    const asked = vi.spyOn(store, way as 'find' | 'page' | 'load').mockRejectedValueOnce(late)
+    const asked = vi.spyOn(store, way as 'find' | 'page' | 'count' | 'load').mockRejectedValueOnce(late)
     await read(model)
     expect(asked).toHaveBeenCalledTimes(2)
   })

@@ -11,11 +11,13 @@ import type {
 } from '../../../src/engine/read-models/ports/generations.ts'
 import type { Contents, Inspection, ScannedPage } from '../../../src/engine/read-models/ports/inspection.ts'
 import type {
+  CountQuery,
   Found,
   HeldIds,
   IdRange,
   PageQuery,
   Proof,
+  StoredCounts,
   StoredPage,
   StoredReads,
   StoredStream,
@@ -80,6 +82,10 @@ export class ScriptedStore implements StoredReads, TrackedGenerations, Pick<Insp
     const documents = shown.map((id) => `{"id":${id}}`).join(',')
     const last = found.length > limit ? shown.at(-1) : undefined
     return await this.#read(generation, { documents, count: shown.length, last })
+  }
+
+  async count(generation: string, { indexKeys }: CountQuery): Promise<StoredCounts> {
+    return await this.#read(generation, { counts: indexKeys.map(() => this.#ids(generation).length) })
   }
 
   async load(generation: string, { stream = '' }: StreamQuery): Promise<StoredStream> {

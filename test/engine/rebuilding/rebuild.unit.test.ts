@@ -7,6 +7,7 @@ import { eventually } from '../../lib/eventually.ts'
 import { everything } from '../projector/projecting.ts'
 import { bookingEvent, seatAdded } from '../projector/records.ts'
 import { never, openWorld, someSeats, untilCaughtUp, type World } from '../projector/world.ts'
+import { under } from '../read-models/contract/samples.ts'
 import { filledWorld, growingLog, interrupted, names, startRebuild } from './rebuilding.ts'
 import { worldOfEveryKind } from './verifying.ts'
 
@@ -105,7 +106,7 @@ describe('a rebuild', () => {
     onTestFinished(() => tracker.close())
     const readModel = new ProvenReadModel({ ...world.store, tracker, log: world.log })
     await eventually(() => expect(readModel.state.status).toBe('up'))
-    const page = (index?: string) => readModel.page({ collection: 'seats', index, after: 0, limit: 100_000 })
+    const page = (index?: string) => readModel.page({ collection: 'seats', ...under(index), after: 0, limit: 100_000 })
     let done = false
     let [greatest, booked, answers, next] = [0, 0, 0, 1201]
     const read = async () => {

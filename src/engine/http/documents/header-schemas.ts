@@ -92,7 +92,8 @@ const responseHeaders = {
     'Preference-Applied': header({ pattern: '^wait=([0-9]|10)$' }, '`wait=N`, if the request said how long to wait'),
   },
 }
-const readHeaders = {
+/** For any GET of documents. */
+export const readHeaders = {
   ...responseHeaders.token('nothing older than this answer; sent if the request had one'),
   ...responseHeaders.preferenceApplied,
 }

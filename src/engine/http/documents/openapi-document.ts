@@ -4,7 +4,7 @@ import type { Definition } from '../../definition/definition.ts'
 import { referringTo, titledIn, titleOf } from '../../lib/values/named-schemas.ts'
 import { eventsTag, namedEventSchemas } from './event-route-schemas.ts'
 import { cursorForm } from './header-schemas.ts'
-import { ErrorCodeSchema, ErrorSchema, listSchema } from './schema-parts.ts'
+import { countSchema, ErrorCodeSchema, ErrorSchema, listSchema } from './schema-parts.ts'
 
 type Named = Readonly<Record<string, object>>
 
@@ -15,6 +15,10 @@ function namedSchemas(definition: Definition): Named {
   return {
     ...titledIn([
       ...lists.map(({ response, querystring }) => [response[200].content, querystring]),
+      ...resources.flatMap((resource) => {
+        if (resource.count === undefined) return []
+        return [countSchema(resource, resource.count).response[200].content]
+      }),
       ...commands.map(({ body }) => body),
     ]),
     ...namedEventSchemas(definition),

@@ -1,4 +1,6 @@
-import { type TProperties, Type } from 'typebox'
+import { type TProperties, type TSchema, Type } from 'typebox'
+import { valuesOf } from '../../definition/filter-values.ts'
+import { enumerationsBeside, indexedMax, isAnyValue, typeOf } from '../../definition/indexes.ts'
 import type { NamedResource } from '../../definition/kinds.ts'
 import type { Texts } from '../../door/command.ts'
 import { notFoundCode, notFoundError } from '../../door/errors.ts'
@@ -7,7 +9,16 @@ import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../../lib/e
 import { Int64Schema } from '../../lib/values/int64.ts'
 import { titleOf } from '../../lib/values/named-schemas.ts'
 import { unsupportedType } from '../values/request-values.ts'
-import { challenge, header, headers, pageHeaders, requestHeaders, retryAfter, taggedHeaders } from './header-schemas.ts'
+import {
+  challenge,
+  header,
+  headers,
+  pageHeaders,
+  readHeaders,
+  requestHeaders,
+  retryAfter,
+  taggedHeaders,
+} from './header-schemas.ts'
 
 export const pageLimit = { minimum: 1, maximum: 100, default: 20 } as const
 
@@ -149,15 +160,60 @@ export function listSchema(resource: NamedResource) {
   const { filters = {}, list, schema, example, called } = resource
   const { several } = called
   const all = Type.Array(schema, { title: `${titleOf(schema)}s`, description: `A list of ${several}` })
-  const optional = Object.fromEntries(Object.entries(filters).map(([name, values]) => [name, Type.Optional(values)]))
   return {
     ...operation(resource, list),
-    querystring: pageQuery(several, optional, { id: Type.Optional(idsParameter(several)) }),
+    querystring: pageQuery(several, filterParameters(filters), { id: Type.Optional(idsParameter(several)) }),
     headers: headers(requestHeaders.consistency()),
     response: {
       ...anyOperation,
       200: answer(list.answer ?? `The list of ${several}`, all, [example], pageHeaders),
       400: invalid('query: limit must be at most 100'),
+      503: unreadable,
+    },
+  }
+}
+
+/** A text is bounded as an index bounds it. */
+function filterParameters(filters: Readonly<Record<string, TSchema>>): TProperties {
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, filter]) => {
+      const isText = isAnyValue(filter) && typeOf(filter) === 'string'
+      return [name, Type.Optional(isText ? { minLength: 1, maxLength: indexedMax, ...filter } : filter)]
+    }),
+  )
+}
+
+/** A GET of how many documents there are by each value of an enumeration. */
+export function countSchema(resource: NamedResource, count: NonNullable<Resource['count']>) {
+  const { filters = {}, schema, called } = resource
+  const values = valuesOf(filters[count.by] ?? {})
+  const within = Object.entries(filters).filter(([name]) =>
+    enumerationsBeside(resource, name).some((each) => each.name === count.by),
+  )
+  const one = Type.Integer({
+    minimum: 0,
+    format: 'int64',
+    description: `How many ${called.several} have it`,
+    examples: [1],
+  })
+  const counts = Type.Object(Object.fromEntries(values.map((value) => [value, one])), {
+    title: `${titleOf(schema)}Counts`,
+    additionalProperties: false,
+    description: `How many ${called.several} there are by \`${count.by}\``,
+  })
+  return {
+    ...operation(resource, count),
+    querystring: Type.Object(filterParameters(Object.fromEntries(within)), { additionalProperties: false }),
+    headers: headers(requestHeaders.consistency()),
+    response: {
+      ...anyOperation,
+      200: answer(
+        count.answer ?? `How many ${called.several} there are`,
+        counts,
+        Object.fromEntries(values.map((value) => [value, 1])),
+        readHeaders,
+      ),
+      400: invalid('query: "limit" is not allowed here'),
       503: unreadable,
     },
   }

@@ -12,7 +12,8 @@ import { holderOf, isStillValid, requireScope } from '../guards/auth.ts'
 import { checkIfMatch, readConditions } from '../values/conditions.ts'
 import { readHistoryCursor, readTokens, type TokenScope, writeHistoryCursor, writeToken } from '../values/tokens.ts'
 import { jsonType } from '../wire/error-replies.ts'
-import { addNext, addReached, notFound, type RouteServices, readExchange, togetherError } from './resource.ts'
+import { addNext, togetherError } from './lists.ts'
+import { addReached, notFound, type RouteServices, readExchange } from './resource.ts'
 
 /** The history of each stream, and the live feed of all events (both beta). */
 export function addEventRoutes(app: FastifyInstance, services: RouteServices): void {

@@ -5,11 +5,12 @@ import * as fields from '../documents/header-schemas.ts'
 import * as doc from '../documents/schema-parts.ts'
 import { requireScope } from '../guards/auth.ts'
 import { replyWithError } from '../wire/error-replies.ts'
-import { type PageParameters, type RouteServices, replyWithDocument, replyWithPage } from './resource.ts'
+import { type FilterParameters, type PageParameters, replyWithCounts, replyWithPage } from './lists.ts'
+import { type RouteServices, replyWithDocument } from './resource.ts'
 
 type Ids = Readonly<Record<string, Int64>>
 
-/** The list of each resource, and each of its documents by its id. */
+/** The list of each resource, each of its documents by its id, and how many there are. */
 export function addResourceRoutes(app: FastifyInstance, services: RouteServices): void {
   const onRequest = requireScope('read')
   for (const resource of services.definition.resources) {
@@ -17,12 +18,22 @@ export function addResourceRoutes(app: FastifyInstance, services: RouteServices)
     app.get<{ Querystring: PageParameters }>(url, { schema: doc.listSchema(resource), onRequest }, ({ query }, reply) =>
       replyWithPage(services, resource, query, reply),
     )
+    addCountRoute(app, services, resource)
     const one = `${url}/:${resource.idName}`
     const deprecation = deprecationOf(resource, app.basePath)
     app.get<{ Params: Ids }>(one, { ...findOptions(resource, deprecation), onRequest }, ({ params }, reply) =>
       replyWithDocument(services, resource, Object.values(params)[0] ?? 0, reply.headers(deprecation)),
     )
   }
+}
+
+function addCountRoute(app: FastifyInstance, services: RouteServices, resource: NamedResource): void {
+  const { count } = resource
+  if (count === undefined) return
+  const options = { schema: doc.countSchema(resource, count), onRequest: requireScope('read') }
+  app.get<{ Querystring: FilterParameters }>(count.path.slice('/v1'.length), options, ({ query }, reply) =>
+    replyWithCounts(services, resource, count.by, query, reply),
+  )
 }
 
 function findOptions(resource: NamedResource, deprecation: DeprecationHeaders) {

@@ -2,7 +2,6 @@ import type { FastifyReply } from 'fastify'
 import type { CommandHandlers } from '../../commands/execution.ts'
 import type { Definition } from '../../definition/definition.ts'
 import type { NamedResource } from '../../definition/kinds.ts'
-import { indexOf } from '../../definition/shown-documents.ts'
 import { notFoundCode } from '../../door/errors.ts'
 import type { EventFeed } from '../../feed/event-feed.ts'
 import { ServiceError } from '../../lib/errors/errors.ts'
@@ -10,18 +9,17 @@ import type { Int64 } from '../../lib/values/int64.ts'
 import type { Position } from '../../log/event-log.ts'
 import type { DocumentId } from '../../read-models/document.ts'
 import type { AtLeast, Reached, ReadModel, Wait } from '../../read-models/read-model.ts'
-import { pageLimit } from '../documents/schema-parts.ts'
 import { type FindKey, holderOf } from '../guards/auth.ts'
 import type { KeyLimits } from '../guards/key-limits.ts'
 import { checkIfMatch, isNamed, readConditions, tagOf } from '../values/conditions.ts'
 import { readPrefer } from '../values/headers.ts'
-import { readCursor, readTokens, type TokenScope, writeCursor, writeToken } from '../values/tokens.ts'
+import { readTokens, type TokenScope, writeToken } from '../values/tokens.ts'
 import { jsonType } from '../wire/error-replies.ts'
 
 /** What the routes use. */
 export interface RouteServices {
   readonly definition: Definition
-  readonly readModel: Pick<ReadModel, 'find' | 'page'>
+  readonly readModel: Pick<ReadModel, 'find' | 'page' | 'count'>
   readonly commands: CommandHandlers
   readonly log: TokenScope
   readonly events: Pick<EventFeed, 'history' | 'follow'>
@@ -97,86 +95,6 @@ function addTag(reply: FastifyReply, tag: string): void {
 /** The address of a path, as clients have to send it. */
 export function addressOf({ server }: FastifyReply, path: string): string {
   return `${server.basePath}${path}`
-}
-
-export interface PageParameters {
-  readonly limit?: number
-  readonly cursor?: string
-  readonly id?: readonly Int64[]
-  /** Values of filters by their names: one at most. */
-  readonly [filter: string]: unknown
-}
-
-/** Answers a GET of a list. */
-export async function replyWithPage(
-  services: RouteServices,
-  resource: NamedResource,
-  parameters: PageParameters,
-  reply: FastifyReply,
-): Promise<string> {
-  const { limit = pageLimit.default, cursor, id: asked, ...filters } = parameters
-  if (asked !== undefined) refuseTogether('id', { limit: parameters.limit, cursor })
-  const filter = oneOf(filters)
-  const list = listName(services.definition, resource, filter)
-  const conditions = readConditions(reply.request.headers)
-  const after = cursor === undefined ? 0 : readCursor(cursor, list)
-  const exchange = readExchange(services, resource, reply)
-  const index = filter && indexOf(...filter)
-  const ids = asked && idsIn(resource.collection, asked)
-  const page = { collection: resource.collection, index, after, limit: ids?.length ?? limit, ids }
-  const { owner } = holderOf(reply.request)
-  const { documents, last, reached } = await services.readModel.page(page, exchange.atLeast, owner)
-  addReached(exchange, reached)
-  checkIfMatch(conditions)
-  if (last !== undefined) {
-    const chosen = filter === undefined ? [] : [filter]
-    addNext(reply, resource.path, [['limit', String(limit)], ...chosen, ['cursor', writeCursor(last, list)]])
-  }
-  reply.type(jsonType)
-  return `[${documents}]`
-}
-
-/** Those that a document can have, in ascending order, each once. */
-function idsIn(collection: string, asked: readonly Int64[]): readonly number[] {
-  const ids = asked.flatMap((id) => documentId(collection, id)?.id ?? [])
-  return [...new Set(ids)].sort((a, b) => a - b)
-}
-
-/** No set holds the documents that two filters choose. */
-function oneOf(filters: Readonly<Record<string, unknown>>): Parameter | undefined {
-  const [filter, ...others] = Object.entries(filters)
-  if (filter === undefined) return undefined
-  refuseTogether(filter[0], Object.fromEntries(others))
-  return [filter[0], String(filter[1])]
-}
-
-function refuseTogether(name: string, others: Readonly<Record<string, unknown>>): void {
-  const other = Object.keys(others).find((each) => others[each] !== undefined)
-  if (other !== undefined) throw togetherError(name, other)
-}
-
-export function togetherError(name: string, other: string): ServiceError {
-  return new ServiceError('invalid_request', `query: ${name} and ${other} cannot be used together`)
-}
-
-/** What a cursor belongs to. The first filter is told from the others by having no name: old cursors have none. */
-function listName(
-  { names }: Definition,
-  { collection, filters = {} }: NamedResource,
-  filter: Parameter | undefined,
-): string {
-  const prefix = collection === names.collections[0] ? '' : `${collection}:`
-  if (filter === undefined) return prefix
-  const [first] = Object.keys(filters)
-  return prefix + (filter[0] === first ? filter[1] : indexOf(...filter))
-}
-
-type Parameter = readonly [name: string, value: string]
-
-/** The link to the next page (RFC 8288). A value may have anything in it, which neither ends it nor the link (RFC 3986). */
-export function addNext(reply: FastifyReply, path: string, query: readonly Parameter[]): void {
-  const parameters = query.map((parameter) => parameter.map(encodeURIComponent).join('='))
-  reply.header('link', `<${addressOf(reply, path)}?${parameters.join('&')}>; rel="next"`)
 }
 
 /** Answers a GET of one document. */

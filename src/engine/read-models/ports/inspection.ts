@@ -18,7 +18,8 @@ export interface Size {
 
 /**
  * An entry of a set, as it is stored: in a collection the id of a document in decimal, and its JSON and what is behind
- * it, separated by NUL; in an index the JSON alone; in a set of texts, id and text.
+ * it, separated by NUL; in a set of an index the JSON alone, in a keyed one (`isKeyed`) under its `entryId`; in a set of
+ * texts, id and text.
  */
 export type Item = readonly [id: string, text: string]
 
@@ -49,7 +50,7 @@ export interface Inspection {
   recorded(generation: string): Promise<Contents<number> | undefined>
   /**
    * About `limit` entries of a set, starting at the `next` of another page. An entry that exists all the time occurs at
-   * least once. Documents occur once and in ascending order of id, `limit` of them if there are as many.
+   * least once. Documents occur once and in the order of their set, `limit` of them if there are as many.
    */
   scan(generation: string, set: string, from: string | undefined, limit: number): Promise<ScannedPage | undefined>
   find(generation: string, set: string, ids: readonly string[]): Promise<FoundItems | undefined>

@@ -1,4 +1,4 @@
-import type { DocumentId } from '../document.ts'
+import type { DocumentId, IndexKey } from '../document.ts'
 import type {
   IdempotencyKey,
   IdempotencyRecord,
@@ -38,8 +38,8 @@ export interface FoundJson {
 /** The first `limit` (1 or more) documents with ids above `after`, in ascending order of id; those of `ids` alone, if given. */
 export interface PageQuery {
   readonly collection: string
-  /** All documents, or those of one index. */
-  readonly index?: string | undefined
+  /** All documents, or those that have one of these keys, which are of one set. No document has two of them. */
+  readonly indexKeys?: readonly IndexKey[] | undefined
   readonly after: number
   readonly limit: number
   /** In ascending order, each once, all above `after`, and `limit` at most. */
@@ -53,6 +53,18 @@ export interface StoredPage {
   readonly count: number
   /** The id of the last one, if there are more. */
   readonly last: number | undefined
+}
+
+/** How many documents have each of these keys. */
+export interface CountQuery {
+  readonly collection: string
+  readonly indexKeys: readonly IndexKey[]
+}
+
+export interface StoredCounts {
+  readonly proof: Proof
+  /** In the order of the keys. */
+  readonly counts: readonly number[]
 }
 
 /** What a command needs to know, and whoever asks what became of an event. */
@@ -107,6 +119,7 @@ export interface HeldIds {
 export interface StoredReads {
   find(generation: string, document: DocumentId, owner?: string): Promise<Found>
   page(generation: string, query: PageQuery, owner?: string): Promise<StoredPage>
+  count(generation: string, query: CountQuery, owner?: string): Promise<StoredCounts>
   load(generation: string, query: StreamQuery, owner?: string): Promise<StoredStream>
   /** As `load`, at one moment: 1 to some hundred, which count as one read where reads wait. */
   loadAll(generation: string, queries: readonly StreamQuery[], owner?: string): Promise<readonly StoredStream[]>

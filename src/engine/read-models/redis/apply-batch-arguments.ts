@@ -121,13 +121,13 @@ function changesOfSets({ after, before, changed }: Ordered): SetChanges[] {
     place < changed ? documents[place] : undefined
   for (const [place, from] of before.entries()) {
     changesOf(from.collection).removed[place] = one
-    for (const index of from.indexes) {
+    for (const index of from.indexKeys) {
       if (!isInIndex(index, from.json, inBoth(after, place))) changesOf(from.collection, index).removed[place] = one
     }
   }
   for (const [place, to] of after.entries()) {
     changesOf(to.collection).added[place] = one
-    for (const index of to.indexes) {
+    for (const index of to.indexKeys) {
       if (!isInIndex(index, to.json, inBoth(before, place))) changesOf(to.collection, index).added[place] = one
     }
   }
@@ -136,7 +136,7 @@ function changesOfSets({ after, before, changed }: Ordered): SetChanges[] {
 
 /** Whether the index already holds this JSON of the document. */
 function isInIndex(index: string, json: string, document: StoredDocument | undefined): boolean {
-  return document !== undefined && document.json === json && document.indexes.includes(index)
+  return document !== undefined && document.json === json && document.indexKeys.includes(index)
 }
 
 function documentText({ id, json, behind }: StoredDocument): string {

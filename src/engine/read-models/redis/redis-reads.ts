@@ -86,8 +86,8 @@ export function redisReads(read: GroupReader, names: StreamNames): StoredReads {
       return { proof, document: documentOf({ collection, id }, found[0]) }
     },
 
-    async page(generation, { collection, index, after, limit, ids }, owner) {
-      const set = setName(collection, index)
+    async page(generation, { collection, indexKeys, after, limit, ids }, owner) {
+      const set = setName(collection, indexKeys?.[0])
       if (ids !== undefined) {
         const { proof, found } = await read(
           generation,
@@ -111,6 +111,10 @@ export function redisReads(read: GroupReader, names: StreamNames): StoredReads {
         count,
         last: head[2] === '-' ? undefined : Number(head[2]),
       }
+    },
+
+    async count() {
+      throw new Error('to be built')
     },
 
     async heldIds(generation, { collections, first, last }) {

@@ -156,20 +156,20 @@ function changeDocument(
 ): DocumentId | undefined {
   if (after === undefined) {
     if (before === undefined) return undefined
-    for (const index of [undefined, ...before.indexes]) leave(setFor(setName(before.collection, index)), before.id)
+    for (const index of [undefined, ...before.indexKeys]) leave(setFor(setName(before.collection, index)), before.id)
     return undefined
   }
-  const { collection, id, json, behind, indexes } = after
+  const { collection, id, json, behind, indexKeys } = after
   const whole = setFor(setName(collection))
   if (before === undefined) {
     if (whole.documents.insert.run(id, json, behind).changes === 0) return { collection, id }
     whole.added++
   } else whole.documents.put.run(id, json, behind)
-  for (const index of before?.indexes ?? []) {
-    if (!indexes.includes(index)) leave(setFor(setName(collection, index)), id)
+  for (const index of before?.indexKeys ?? []) {
+    if (!indexKeys.includes(index)) leave(setFor(setName(collection, index)), id)
   }
-  for (const index of indexes) {
-    const isJoined = !before?.indexes.includes(index)
+  for (const index of indexKeys) {
+    const isJoined = !before?.indexKeys.includes(index)
     if (!isJoined && before?.json === json) continue
     const covering = setFor(setName(collection, index))
     covering.documents.put.run(id, json, null)

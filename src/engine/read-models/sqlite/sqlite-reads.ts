@@ -75,8 +75,8 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     return json === undefined ? undefined : provenDocument({ collection, id }, { json, behind: behind ?? '' }, names)
   }
 
-  function pageOf(view: View, { collection, index, after, limit, ids }: PageQuery): StoredPage {
-    const set = setName(collection, index)
+  function pageOf(view: View, { collection, indexKeys, after, limit, ids }: PageQuery): StoredPage {
+    const set = setName(collection, indexKeys?.[0])
     if (ids !== undefined) {
       const documents = ids.flatMap((id) => {
         const [json] = view.sets.get(set)?.find(id) ?? []
@@ -139,6 +139,10 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
 
     async page(generation, query) {
       return readQuickly(generation, (view) => pageOf(view, query))
+    },
+
+    async count() {
+      throw new Error('to be built')
     },
 
     async heldIds(generation, range) {

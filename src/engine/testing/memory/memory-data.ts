@@ -1,6 +1,14 @@
 import { timeOfDay } from '../../lib/clock.ts'
 import { isCount } from '../../read-models/damaged.ts'
-import { type StoredDocument, setName, type TextSet, textSets } from '../../read-models/document.ts'
+import {
+  beginningOf,
+  entryId,
+  type IndexKey,
+  type StoredDocument,
+  setName,
+  type TextSet,
+  textSets,
+} from '../../read-models/document.ts'
 import type { Generation, StoredGeneration, StoredVersion } from '../../read-models/ports/generations.ts'
 import type { Size } from '../../read-models/ports/inspection.ts'
 import type { ApplyResult, Batch } from '../../read-models/ports/projection.ts'
@@ -86,7 +94,7 @@ export class GenerationData {
     return set as Map<string | number, Value>
   }
 
-  /** Those of a collection, or of one of its indexes, by id. */
+  /** Those of a collection by id, or of one of its indexes by `entryOf`. */
   documents(set: string): Map<string | number, StoredDocument> {
     return this.set(set)
   }
@@ -119,7 +127,9 @@ export class GenerationData {
     if (encodeCheckpoint(this.checkpoint(batch.partition)) !== encodeCheckpoint(batch.expected)) {
       return { outcome: 'checkpoint_mismatch' }
     }
-    const changed = batch.documents.flatMap(({ before, after }) => [...setsOf(before), ...setsOf(after)])
+    const changed = batch.documents.flatMap(({ before, after }) =>
+      [...entriesOf(before), ...entriesOf(after)].map(([set]) => set),
+    )
     if (!this.isComplete(...this.#names.collections, ...textSets, ...changed)) return { outcome: 'incomplete' }
     const isThere = (stream: string) => {
       const { json, row } = this.row(stream)
@@ -137,8 +147,8 @@ export class GenerationData {
 
   #apply({ partition, checkpoint, documents, texts }: Batch): void {
     for (const { before, after } of documents) {
-      for (const set of setsOf(before)) this.#remove(set, before?.id ?? 0)
-      for (const set of setsOf(after)) this.#put(set, after?.id ?? 0, after)
+      for (const [set, entry] of entriesOf(before)) this.#remove(set, entry)
+      for (const [set, entry] of entriesOf(after)) this.#put(set, entry, after)
     }
     for (const set of textSets) {
       for (const id of texts[set].removed) this.#remove(set, id)
@@ -163,7 +173,18 @@ export class GenerationData {
   }
 }
 
-function setsOf(document: StoredDocument | undefined): string[] {
+/** The sets that have a document, and what names it there. */
+function entriesOf(document: StoredDocument | undefined): [set: string, entry: string | number][] {
   if (document === undefined) return []
-  return [undefined, ...document.indexes].map((index) => setName(document.collection, index))
+  const { collection, id, indexKeys } = document
+  return [
+    [collection, id],
+    ...indexKeys.map((key): [string, string | number] => [setName(collection, key), entryOf(key, id)]),
+  ]
+}
+
+/** What names a document among those that have an index key. */
+export function entryOf(key: IndexKey, id: number): string | number {
+  const beginning = beginningOf(key)
+  return beginning === undefined ? id : entryId(beginning, id)
 }

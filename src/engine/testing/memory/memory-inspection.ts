@@ -1,9 +1,8 @@
 import { DamagedError } from '../../read-models/damaged.ts'
-import { isTextSet } from '../../read-models/document.ts'
+import { isKeyed, isTextSet } from '../../read-models/document.ts'
 import { type Inspection, type Item, type Size, scannedCharactersMax } from '../../read-models/ports/inspection.ts'
 import type { GenerationData } from './memory-data.ts'
 import type { MemoryStore } from './opened-store.ts'
-import { inOrder } from './opened-store.ts'
 
 export function inspectionOf(store: MemoryStore): Inspection {
   function inspect<T extends object>(name: string, read: (generation: GenerationData) => T) {
@@ -17,7 +16,9 @@ export function inspectionOf(store: MemoryStore): Inspection {
 
     scan: async (name, set, from, limit) =>
       inspect(name, (generation) => {
-        const left = itemsIn(generation, set).filter(([id]) => from === undefined || compareIds(id, from) >= 0)
+        const left = itemsIn(generation, set).filter(
+          ([id]) => from === undefined || (isKeyed(set) ? compareTexts : compareIds)(id, from) >= 0,
+        )
         const items: Item[] = []
         let characters = 0
         for (const [id, text] of left) {
@@ -45,13 +46,17 @@ function recordedIn(sizes: ReadonlyMap<string, Size>): ReadonlyMap<string, numbe
 function itemsIn(generation: GenerationData, set: string): Item[] {
   const items = isTextSet(set)
     ? [...generation.set<string>(set)].map(([id, text]): Item => [String(id), text])
-    : inOrder(generation, set).map(({ collection, id, json, behind }): Item => {
-        return [String(id), set === collection ? `${json}\0${behind}` : json]
+    : [...generation.documents(set)].map(([entry, { collection, json, behind }]): Item => {
+        return [String(entry), set === collection ? `${json}\0${behind}` : json]
       })
-  return items.sort(([a], [b]) => compareIds(a, b))
+  return items.sort(([a], [b]) => (isKeyed(set) ? compareTexts : compareIds)(a, b))
 }
 
-/** Bookings decimal numbers of any length. */
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+/** Decimal numbers of any length. */
 function compareIds(a: string, b: string): number {
-  return a.length - b.length || (a < b ? -1 : Number(a > b))
+  return a.length - b.length || compareTexts(a, b)
 }

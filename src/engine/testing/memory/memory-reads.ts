@@ -1,4 +1,4 @@
-import { type DocumentId, setName, type TextSet, textSets } from '../../read-models/document.ts'
+import { type DocumentId, type StoredDocument, setName, type TextSet, textSets } from '../../read-models/document.ts'
 import { loadedStream } from '../../read-models/loaded-stream.ts'
 import type { Proof, StoredReads } from '../../read-models/ports/reads.ts'
 import { checkText, provenDocument, provenPage } from '../../read-models/proven-document.ts'
@@ -40,15 +40,26 @@ export function readsOf(store: MemoryStore): StoredReads {
       return { proof: proofOf(generation, document.collection), document: findIn(generation, document) }
     },
 
-    async page(name, { collection, index, after, limit, ids }) {
+    async page(name, { collection, indexKeys, after, limit, ids }) {
       const generation = store.generation(name)
-      const set = setName(collection, index)
-      const behind = inOrder(generation, set).filter(({ id }) => id > after && (ids === undefined || ids.includes(id)))
+      const set = setName(collection, indexKeys?.[0])
+      const isAsked = ({ id, indexKeys: has }: StoredDocument) =>
+        id > after && ids?.includes(id) !== false && indexKeys?.some((key) => has.includes(key)) !== false
+      const behind = inOrder(generation, set).filter(isAsked)
       const shown = behind.slice(0, limit)
       const last = behind.length > limit ? shown.at(-1)?.id : undefined
       const documents = provenPage(set, shown.map(({ json }) => json).join(','), shown.length)
       if (ids !== undefined) for (const each of shown) checkText(each, each.json)
       return { proof: proofOf(generation, set), documents, count: shown.length, last }
+    },
+
+    async count(name, { collection, indexKeys }) {
+      const generation = store.generation(name)
+      const sets = indexKeys.map((key) => setName(collection, key))
+      const counts = indexKeys.map(
+        (key, i) => inOrder(generation, sets[i] ?? '').filter((document) => document.indexKeys.includes(key)).length,
+      )
+      return { proof: proofOf(generation, ...sets), counts }
     },
 
     async heldIds(name, { collections, first, last }) {

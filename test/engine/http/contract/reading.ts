@@ -24,7 +24,7 @@ export function readingContract({ server, resources, get, send, changing, givenA
         collection,
         id,
         json: `{"id":${id}, "is" : 1e2,}`,
-        indexes: filter ? [`${filter}:${value}`] : [],
+        indexKeys: filter ? [`${filter}:${value}`] : [],
       })
   }
 
@@ -113,7 +113,7 @@ export function readingContract({ server, resources, get, send, changing, givenA
 
     it('gives the document as it is stored, and never that of the rounded id', async () => {
       const json = '{"id":9007199254740991, "is" : 1e2,}'
-      for (const id of [Number.MAX_SAFE_INTEGER, 2 ** 53]) services.store({ collection, id, json, indexes: [] })
+      for (const id of [Number.MAX_SAFE_INTEGER, 2 ** 53]) services.store({ collection, id, json, indexKeys: [] })
       expect((await get(`${list}/9007199254740991`)).body).toBe(json)
       for (const id of ['9007199254740992', '9007199254740993']) expectError(await get(`${list}/${id}`), 404, notFound)
     })

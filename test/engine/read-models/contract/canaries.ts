@@ -144,8 +144,8 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
   'the model': {
     'leaves a document in the indexes that it was in': applying(({ documents, ...batch }) => {
       const all = documents.map(({ before, after }) => {
-        const indexes = new Set([...(after?.indexes ?? []), ...(before?.indexes ?? [])])
-        return { before, after: after && { ...after, indexes: [...indexes] } }
+        const indexKeys = new Set([...(after?.indexKeys ?? []), ...(before?.indexKeys ?? [])])
+        return { before, after: after && { ...after, indexKeys: [...indexKeys] } }
       })
       return { ...batch, documents: all }
     }),
@@ -240,7 +240,7 @@ export function memoryFixture(fault: Fault = (store) => store): ReadModelsFixtur
       else {
         const [json = '', behind = ''] = text.split('\0')
         const id = piece.entry
-        generation?.documents(piece.set).set(id, { collection: piece.set, id, json, behind, indexes: [] })
+        generation?.documents(piece.set).set(id, { collection: piece.set, id, json, behind, indexKeys: [] })
       }
     },
     async setClockBack(ms) {

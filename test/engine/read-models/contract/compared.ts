@@ -6,7 +6,7 @@ import type { ReadModelStore } from '../../../../src/engine/read-models/ports/st
 import { type GenerationData, MemoryData } from '../../../../src/engine/testing/memory/memory-data.ts'
 import { memoryReadModels } from '../memory-read-models.ts'
 import { contentOf, sizesOf } from './contents.ts'
-import { home, newGeneration } from './samples.ts'
+import { home, newGeneration, under } from './samples.ts'
 
 /** Everything that batches name, and whatever else a case asks for. */
 export class Names {
@@ -33,15 +33,20 @@ export class Names {
         else this.streams.add(set === 'rows' || set === 'parked' ? id : id.slice(id.indexOf('/') + 1))
       }
     }
-    for (const { collection, id, indexes } of documents.flatMap(({ before, after }) =>
+    for (const { collection, id, indexKeys } of documents.flatMap(({ before, after }) =>
       [before ?? [], after ?? []].flat(),
     )) {
       this.documents.set(`${collection} ${id}`, { collection, id })
       if (collection === home) this.streams.add(`${id}`)
-      for (const index of [undefined, ...indexes]) {
+      for (const index of [undefined, ...indexKeys]) {
         for (const after of [0, id - 1, id]) {
           const limit = after === 0 ? 10_000 : 2
-          this.pages.set(`${collection} ${index} ${after}`, { collection, index, after, limit })
+          this.pages.set(`${collection} ${index} ${after}`, {
+            collection,
+            ...under(index),
+            after,
+            limit,
+          })
         }
       }
     }
@@ -58,7 +63,7 @@ export async function answersOf({ reads, projection, inspection }: ReadModelStor
   })
   const queries = [...ofStreams, ...documents.map((document) => ({ document }))]
   const pages = [...names.pages.values()]
-  const sets = new Set(pages.map(({ collection, index }) => setName(collection, index)))
+  const sets = new Set(pages.map(({ collection, indexKeys }) => setName(collection, indexKeys?.[0])))
   const ids = new Map([...sets].map((set) => [set, documents.map(({ id }) => String(id))]))
   for (const [set, each] of names.texts) ids.set(set, [...each, ...streams])
   const request = { streams, keys: [...names.keys], waiting: [...(names.texts.get('waiting') ?? [])] }

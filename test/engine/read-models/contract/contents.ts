@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { textSets } from '../../../../src/engine/read-models/document.ts'
 import type { Inspection, Size } from '../../../../src/engine/read-models/ports/inspection.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
-import { firstBatch, itemsIn } from './samples.ts'
+import { firstBatch, itemsIn, under } from './samples.ts'
 
 /** Without the sets that neither have nor should have anything in them. */
 export async function sizesOf(inspection: Inspection, generation: string) {
@@ -55,7 +55,7 @@ export async function expectGone({ reads, projection, generations, inspection }:
   const proof = { active: (await generations.active())?.name, checkpoints: new Map(), isComplete: true }
   expect(await reads.find(name, { collection: 'seats', id: 1 })).toEqual({ proof, document: undefined })
   for (const index of [undefined, 'a']) {
-    const page = await reads.page(name, { collection: 'seats', index, after: 0, limit: 10 })
+    const page = await reads.page(name, { collection: 'seats', ...under(index), after: 0, limit: 10 })
     expect(page).toEqual({ proof, documents: '', count: 0, last: undefined })
   }
   const query = { stream: '1', key: { partition: 0, key: 'k' }, versions: { first: 1, last: 2 } }

@@ -14,7 +14,7 @@ const text = fc.string({ unit: anyCharacter, maxLength: 5 })
 const action = fc.record({
   slot: fc.nat(4),
   ...{ seat: fc.constantFrom('leave', 'put', 'put', 'mark', 'remove'), booking: fc.boolean(), key: fc.boolean() },
-  ...{ indexes: fc.subarray(['a', 'ab', '']), text, version: fc.integer({ min: 1, max: 128 }) },
+  ...{ indexKeys: fc.subarray(['a', 'ab', '']), text, version: fc.integer({ min: 1, max: 128 }) },
   ...{ parked: fc.constantFrom('leave', 'put', 'remove'), waiting: fc.constantFrom('leave', 'put', 'remove') },
   history: fc.boolean(),
   blindly: fc.constantFrom(false, false, false, false, true),
@@ -42,9 +42,9 @@ function changesOf({ slot, blindly, ...action }: Action, partition: number, data
   const removes = action.seat === 'remove' && shown !== undefined
   const puts =
     action.seat === 'put'
-      ? [put(seat(id, action.indexes, action.version, action.text))]
+      ? [put(seat(id, action.indexKeys, action.version, action.text))]
       : action.seat === 'mark'
-        ? [put(markedSeat(id, action.indexes, action.text))]
+        ? [put(markedSeat(id, action.indexKeys, action.text))]
         : []
   const hasDocument = stream === `${id}` && (puts.length > 0 || (shown !== undefined && !removes))
   const [chunk, isWaiting] = [`0/${stream}`, data.text('waiting', `0/${stream}`) !== undefined]
@@ -54,7 +54,7 @@ function changesOf({ slot, blindly, ...action }: Action, partition: number, data
     documents: [
       ...puts,
       ...(removes ? removed(shown) : []),
-      ...(action.booking ? [put(booking(id, action.indexes, action.text, `${id}`))] : []),
+      ...(action.booking ? [put(booking(id, action.indexKeys, action.text, `${id}`))] : []),
     ],
     rows: hasDocument && action.seat !== 'mark' ? [] : [rowOf(stream, action.version)],
     rowsShown: hasDocument && action.seat === 'put' && data.text('rows', stream) !== undefined ? [stream] : [],

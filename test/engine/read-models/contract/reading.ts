@@ -22,6 +22,7 @@ import {
   rowOf,
   seat,
   started,
+  under,
 } from './samples.ts'
 import { entryOf, greatestId, recordOf, rowText } from './values.ts'
 
@@ -31,7 +32,7 @@ const isEven = (id: number) => id % 2 === 0
 const afters = [0, 1, 3, 4, 9, 11, 99, 2 ** 32, 10 ** 15, greatestId - 3, greatestId - 2, greatestId - 1, greatestId]
 const limits = [1, 2, 5, ids.length - 1, ids.length, 100_000]
 const queries: readonly PageQuery[] = [undefined, 'all', 'even', 'none'].flatMap((index) =>
-  afters.flatMap((after) => limits.map((limit) => ({ collection: home, index, after, limit }))),
+  afters.flatMap((after) => limits.map((limit) => ({ collection: home, ...under(index), after, limit }))),
 )
 
 /** Starts a generation with all `ids`, whose documents hold `text`, in two partitions. */
@@ -60,10 +61,10 @@ async function proofsOf({ reads }: ReadModelStore, name: string): Promise<Record
   const page = { after: 0, limit: 10, collection: home }
   const answers = {
     seats: reads.page(name, page),
-    'seats:a': reads.page(name, { ...page, index: 'a' }),
-    'seats:b': reads.page(name, { ...page, index: 'b' }),
+    'seats:a': reads.page(name, { ...page, indexKeys: ['a'] }),
+    'seats:b': reads.page(name, { ...page, indexKeys: ['b'] }),
     bookings: reads.find(name, { collection: 'bookings', id: 5 }),
-    'bookings:a': reads.page(name, { ...page, collection: 'bookings', index: 'a' }),
+    'bookings:a': reads.page(name, { ...page, collection: 'bookings', indexKeys: ['a'] }),
     rows: reads.load(name, { stream: 's' }),
     keys: reads.load(name, { key: { partition: 0, key: 'k' } }),
     history: reads.load(name, { stream: 's', versions: { first: 1, last: 1 } }),
@@ -101,7 +102,7 @@ export const reading = topic('reading', {
   'a page of ids holds those that there are, of all or of an index, with the proof of the set': async (fixture) => {
     const { store, generation, checkpoints } = await full(fixture)
     const page = (ids: readonly number[], index?: string) =>
-      store.reads.page(generation, { collection: home, index, after: 0, limit: ids.length, ids })
+      store.reads.page(generation, { collection: home, ...under(index), after: 0, limit: ids.length, ids })
     const proof = { active: generation, checkpoints, isComplete: true }
     const found = [seat(1, ['a', 'b']), seat(2, ['a'])].map(({ json }) => json)
     const none = { documents: '', count: 0 }
@@ -202,7 +203,7 @@ export const reading = topic('reading', {
     const underWay: Promise<unknown>[] = []
     let batch = firstBatch()
     await applyAll(store, generation, batch)
-    const page = { collection: home, index: 'a', after: 0, limit: 100 }
+    const page = { collection: home, indexKeys: ['a'], after: 0, limit: 100 }
     const earlier = await store.reads.page(generation, page)
     const copy = structuredClone(earlier)
     for (let id = 1; id <= 30; id++) {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import {
   documentsIn,
+  type IndexKey,
   type StoredDocument,
   type TextSet,
   textSets,
@@ -9,6 +10,7 @@ import {
 import type { Generation } from '../../../../src/engine/read-models/ports/generations.ts'
 import type { Item, ScannedPage } from '../../../../src/engine/read-models/ports/inspection.ts'
 import type { Batch, DocumentChange, TextChanges } from '../../../../src/engine/read-models/ports/projection.ts'
+import type { PageQuery } from '../../../../src/engine/read-models/ports/reads.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { rowsMark } from '../../../../src/engine/read-models/row-place.ts'
 import {
@@ -36,9 +38,14 @@ export function newGeneration(logId = ownLog): Generation {
   return { name: randomUUID(), logId }
 }
 
+/** What a page is asked for of the documents under an index key, or of all. */
+export function under(index: IndexKey | undefined): { indexKeys?: PageQuery['indexKeys'] } {
+  return index === undefined ? {} : { indexKeys: [index] }
+}
+
 /** A document that shows the stream of its id. */
-export function seat(id: number, indexes: readonly string[] = [], version = 1, text = ''): StoredDocument {
-  return { collection: home, id, json: jsonOf(id, text), indexes, behind: rowText(version) }
+export function seat(id: number, indexKeys: readonly string[] = [], version = 1, text = ''): StoredDocument {
+  return { collection: home, id, json: jsonOf(id, text), indexKeys, behind: rowText(version) }
 }
 
 /** A document of the second kind. */
@@ -47,13 +54,13 @@ export function hall(...of: Parameters<typeof seat>): StoredDocument {
 }
 
 /** A document that shows the stream of its id, whose row is in `rows`. */
-export function markedSeat(id: number, indexes: readonly string[] = [], text = ''): StoredDocument {
-  return { ...seat(id, indexes, 1, text), behind: rowsMark }
+export function markedSeat(id: number, indexKeys: readonly string[] = [], text = ''): StoredDocument {
+  return { ...seat(id, indexKeys, 1, text), behind: rowsMark }
 }
 
 /** A document that a stream shows beside its own. */
-export function booking(id: number, indexes: readonly string[] = [], text = '', stream = `${id}`): StoredDocument {
-  return { collection: 'bookings', id, json: jsonOf(id, text), indexes, behind: stream }
+export function booking(id: number, indexKeys: readonly string[] = [], text = '', stream = `${id}`): StoredDocument {
+  return { collection: 'bookings', id, json: jsonOf(id, text), indexKeys, behind: stream }
 }
 
 export function added(...documents: readonly StoredDocument[]): DocumentChange[] {
@@ -144,7 +151,7 @@ export async function applyAll(store: ReadModelStore, generation: string, ...bat
 }
 
 export async function idsIn({ reads }: ReadModelStore, generation: string, index?: string): Promise<number[]> {
-  const { documents } = await reads.page(generation, { collection: home, index, after: 0, limit: 10_000 })
+  const { documents } = await reads.page(generation, { collection: home, ...under(index), after: 0, limit: 10_000 })
   return documentsIn(documents).map(({ id }) => id)
 }
 

@@ -7,7 +7,7 @@ import { eventually } from '../../../lib/eventually.ts'
 import { contentOf } from '../contract/contents.ts'
 import { fullBatch, fullSets } from '../contract/full.ts'
 import { listenerOn, progressOf } from '../contract/hearing.ts'
-import { added, applyAll, batchAfter, idsIn, newGeneration, seat, started } from '../contract/samples.ts'
+import { added, applyAll, batchAfter, idsIn, newGeneration, seat, started, under } from '../contract/samples.ts'
 import { numbers } from '../contract/values.ts'
 import { readModelsContract } from '../read-models.contract.ts'
 import { type RedisFixture, redisFixture } from './redis-fixture.ts'
@@ -30,7 +30,7 @@ describeWithBrokers('redis read models', ({ redisUrl }) => {
 
     const keysOf = (name: string) => redisKeys({ prefix: fixture.prefix, version: 'v1' }).generation(name)
     const page = (index?: string): Promise<unknown> =>
-      store.reads.page(generation, { collection: 'seats', index, after: 0, limit: 5 })
+      store.reads.page(generation, { collection: 'seats', ...under(index), after: 0, limit: 5 })
 
     it('use the declared keys, all with one hash tag', async () => {
       await applyAll(store, generation, fullBatch())

@@ -20,7 +20,7 @@ import { openSqliteReadModels } from '../../../../src/engine/read-models/sqlite/
 import { captureLog } from '../../../lib/captured-log.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import { temporaryFolder } from '../../../lib/temporary-folder.ts'
-import { added, firstBatch, home, names, newGeneration, seat } from '../contract/samples.ts'
+import { added, firstBatch, home, names, newGeneration, seat, under } from '../contract/samples.ts'
 
 const pageBytes = 4096
 const seats = 500
@@ -59,7 +59,7 @@ async function readAll({ generations, inspection, reads }: ReadModelStore): Prom
   await inspection.recorded(active.name)
   const counts: number[] = []
   for (const index of [undefined, 'row:a'])
-    counts.push((await reads.page(active.name, { collection: home, index, after: 0, limit: seats })).count)
+    counts.push((await reads.page(active.name, { collection: home, ...under(index), after: 0, limit: seats })).count)
   expect(new Set(counts).size).toBe(1)
   return counts[0] ?? 0
 }
