@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { DamagedError, numberIn, quoted } from '../damaged.ts'
-import { isKeyed, isTextSet } from '../document.ts'
+import { isKeyed, isTextSet, namedBy } from '../document.ts'
 import { type Contents, type Inspection, type Size, scannedCharactersMax } from '../ports/inspection.ts'
 import { readArguments, type SetLookup } from './group-reader.ts'
 import { entryLookup } from './page-lookups.ts'
@@ -48,8 +48,8 @@ export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
 function lookupOf(set: string, id: string): SetLookup {
   if (isTextSet(set)) return { what: 'field', set, of: id }
   if (!isKeyed(set)) return { what: 'member', set, of: Number(id) }
-  const [, beginning = id, digits] = /^(.*)(\d{16})$/s.exec(id) ?? []
-  return entryLookup(set, `${beginning}\0`, Number(digits ?? 0)) // under the id 0 there is nothing
+  const [beginning, number] = namedBy(id) ?? [id, 0] // under the id 0 there is nothing
+  return entryLookup(set, `${beginning}\0`, number)
 }
 
 function sizeIn(set: string, text: string): number {
