@@ -53,6 +53,12 @@ export function entryId(beginning: string, id: number): string {
 
 const idDigits = 16
 
+/** What an entry was named for; undefined if it is the name of none. */
+export function namedBy(entry: string): readonly [beginning: string, id: number] | undefined {
+  const digits = entry.slice(-idDigits)
+  return /^\d{16}$/.test(digits) ? [entry.slice(0, -idDigits), Number(digits)] : undefined
+}
+
 /**
  * The sets that contain no documents but texts by id; they have recorded sizes too.
  * - `rows`: the stream; `encodeRow`, of a stream that no document shows, or with a long hidden state

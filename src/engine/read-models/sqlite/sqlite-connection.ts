@@ -1,8 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { openFile, tableOf } from './sqlite-tables.ts'
-
-type DocumentRow = readonly [json: string, behind: string | null]
-export type DocumentSet = ReturnType<typeof prepareDocumentSet>
+import { isKeyed } from '../document.ts'
+import { type DocumentSet, type KeyedSet, prepareDocumentSet, prepareKeyedSet } from './document-sets.ts'
+import { documentColumns, keyedColumns, openFile, tableOf } from './sqlite-tables.ts'
 
 /** An open file of read models, with its prepared statements. */
 export class SqliteConnection {
@@ -11,6 +10,7 @@ export class SqliteConnection {
   readonly #begin: { readonly read: StatementSync; readonly write: StatementSync }
   readonly #commit: StatementSync
   readonly #documentSets = new Map<number, DocumentSet>()
+  readonly #keyedSets = new Map<number, KeyedSet>()
 
   /** Throws as `openFile` does. */
   constructor(file: string, isOwner: boolean) {
@@ -38,39 +38,30 @@ export class SqliteConnection {
     }
   }
 
-  /** The documents of a key of `collections`. */
+  /** A set of a key of `collections` that is not keyed. */
   documents(key: number): DocumentSet {
-    const set = this.#documentSets.get(key) ?? prepareDocumentSet(this.db, key)
-    this.#documentSets.set(key, set)
-    return set
+    return kept(this.#documentSets, key, () => prepareDocumentSet(this.db, key))
   }
 
-  createDocuments(key: number): DocumentSet {
-    this.dropDocuments(key)
-    this.db.exec(`CREATE TABLE ${tableOf(key)} (id INTEGER PRIMARY KEY, json TEXT NOT NULL, behind TEXT) STRICT`)
-    return this.documents(key)
+  /** A keyed one. */
+  keyed(key: number): KeyedSet {
+    return kept(this.#keyedSets, key, () => prepareKeyedSet(this.db, key))
   }
 
-  dropDocuments(key: number): void {
+  createSet(key: number, name: string): void {
+    this.dropSet(key)
+    this.db.exec(`CREATE TABLE ${tableOf(key)} ${isKeyed(name) ? keyedColumns : documentColumns}`)
+  }
+
+  dropSet(key: number): void {
     this.#documentSets.delete(key)
+    this.#keyedSets.delete(key)
     this.db.exec(`DROP TABLE IF EXISTS ${tableOf(key)}`)
   }
 }
 
-/** One set of documents, with its statements. Results for requests are arrays, which cost less than objects. */
-function prepareDocumentSet(db: DatabaseSync, key: number) {
-  const table = tableOf(key)
-  const values = `INTO ${table} (id, json, behind) VALUES (?, ?, ?)`
-  const find = db.prepare(`SELECT json, behind FROM ${table} WHERE id = ?`)
-  const page = db.prepare(`SELECT json FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`)
-  find.setReturnArrays(true)
-  page.setReturnArrays(true)
-  return {
-    key,
-    find: (id: number) => find.get(id) as unknown as DocumentRow | undefined,
-    page: (after: number, limit: number) => page.all(after, limit) as unknown as [json: string][],
-    insert: db.prepare(`INSERT ${values} ON CONFLICT DO NOTHING`),
-    put: db.prepare(`REPLACE ${values}`),
-    remove: db.prepare(`DELETE FROM ${table} WHERE id = ?`),
-  }
+function kept<Value>(all: Map<number, Value>, key: number, make: () => Value): Value {
+  const value = all.get(key) ?? make()
+  all.set(key, value)
+  return value
 }

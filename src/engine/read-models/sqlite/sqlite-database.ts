@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs'
 import type { SQLInputValue } from 'node:sqlite'
 import { ServiceError } from '../../lib/errors/errors.ts'
-import { DamagedError } from '../damaged.ts'
-import type { TextSet } from '../document.ts'
+import { DamagedError, numberIn } from '../damaged.ts'
+import { isKeyed, type TextSet } from '../document.ts'
 import type { Checkpoints, StoredGeneration } from '../ports/generations.ts'
 import { checkText } from '../proven-document.ts'
 import { type FoundRow, foundRow } from '../row-place.ts'
 import { type Checkpoint, decodeCheckpoint, type StreamId } from '../stored-texts.ts'
 import type { StreamNames } from '../stream-names.ts'
 import { DamagedFile, isDamage, type RepairOptions } from './damaged-file.ts'
-import { type DocumentSet, SqliteConnection } from './sqlite-connection.ts'
+import type { DocumentSet, KeyedSet } from './document-sets.ts'
+import { SqliteConnection } from './sqlite-connection.ts'
 import { tableOf } from './sqlite-tables.ts'
 
 export interface SqliteReadModelsOptions {
@@ -109,28 +110,48 @@ export class SqliteDatabase {
     return rows as unknown as ReturnType<SqliteDatabase['collections']>
   }
 
-  /** Undefined if it never had an entry. */
-  documentSet(generation: number, name: string): DocumentSet | undefined {
+  /** The key of a set of documents; undefined if it never had an entry. */
+  setKey(generation: number, name: string): number | undefined {
     const found = this.get`SELECT key FROM collection WHERE generation = ${generation} AND name = ${name}`
-    return found && this.documents(Number(found.key))
+    return found && Number(found.key)
   }
 
-  /** The documents of a key of `collections`. */
+  /** A set of a key of `collections` that is not keyed. */
   documents(key: number): DocumentSet {
     return this.#connected.documents(key)
   }
 
-  /** Removes at most `max` documents; once none are left, the set itself. */
-  removeDocuments(key: number, max: number): void {
-    const table = tableOf(key)
-    const { changes } = this.db.prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} LIMIT ?)`).run(max)
-    if (changes === max) return
-    this.#connected.dropDocuments(key)
-    this.run`DELETE FROM collection WHERE key = ${key}`
+  /** A keyed one. */
+  keyed(key: number): KeyedSet {
+    return this.#connected.keyed(key)
   }
 
-  createDocuments(key: number): DocumentSet {
-    return this.#connected.createDocuments(key)
+  /** Its key. */
+  createSet(generation: number, name: string): number {
+    const { lastInsertRowid } = this.run`
+      INSERT INTO collection (generation, name, size) VALUES (${generation}, ${name}, 0)`
+    this.#connected.createSet(Number(lastInsertRowid), name)
+    return Number(lastInsertRowid)
+  }
+
+  /** 0 of a set that never had an entry. Throws DamagedError. */
+  recordedSize(key: number | undefined): number {
+    if (key === undefined) return 0
+    // As text: node:sqlite throws where a number is beyond 2^53.
+    const size = numberIn(String(this.get`SELECT CAST(size AS TEXT) AS size FROM collection WHERE key = ${key}`?.size))
+    if (size === undefined) throw new DamagedError('a recorded size is not a number')
+    return size
+  }
+
+  /** Removes at most `max` documents; once none are left, the set itself. */
+  removeDocuments({ key, name }: { readonly key: number; readonly name: string }, max: number): void {
+    const table = tableOf(key)
+    const place = isKeyed(name) ? '(key, id)' : 'id'
+    const some = `SELECT ${place.replaceAll(/[()]/g, '')} FROM ${table} LIMIT ?`
+    const { changes } = this.db.prepare(`DELETE FROM ${table} WHERE ${place} IN (${some})`).run(max)
+    if (changes === max) return
+    this.#connected.dropSet(key)
+    this.run`DELETE FROM collection WHERE key = ${key}`
   }
 
   /** `setOf`: the set of a collection. */

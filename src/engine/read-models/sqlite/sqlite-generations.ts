@@ -217,7 +217,7 @@ function removeSome(database: SqliteDatabase): boolean {
   const key = Number(removed.key)
   const [collection] = database.collections(key)
   if (collection !== undefined) {
-    database.removeDocuments(collection.key, removedAtOnce)
+    database.removeDocuments(collection, removedAtOnce)
     return true
   }
   const { changes } = database.run`

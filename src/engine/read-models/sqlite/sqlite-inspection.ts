@@ -1,17 +1,24 @@
 import type { StatementSync } from 'node:sqlite'
 import { DamagedError, numberIn, quoted } from '../damaged.ts'
-import { isTextSet, textSets } from '../document.ts'
+import { entryId, isKeyed, isTextSet, namedBy, textSets } from '../document.ts'
 import type { Snapshot } from '../ports/generations.ts'
 import { type Inspection, type Item, type Size, scannedCharactersMax } from '../ports/inspection.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { tableOf } from './sqlite-tables.ts'
 
-type Row = readonly [id: string | number, text: string, behind: string | null]
+type Row = readonly [id: string | number, text: string, behind: string | null, key?: string]
+type Place = readonly (string | number)[]
 
-/** How to read a set, in SQL: the query up to the point where conditions can be added, and an id before all others. */
+/** How to read a set, in SQL. */
 interface Source {
+  /** The query up to the point where conditions can be added. */
   readonly from: string
-  readonly first: string
+  /** What rows are ordered by. */
+  readonly order: string
+  /** Before all others. */
+  readonly first: Place
+  /** Undefined if nothing can be there. */
+  placeOf(item: string): Place | undefined
 }
 
 export function sqliteInspection(database: SqliteDatabase): Inspection {
@@ -25,8 +32,11 @@ export function sqliteInspection(database: SqliteDatabase): Inspection {
     })
   }
 
-  function select({ from }: Source, comparison: string, limit: number): StatementSync {
-    const statement = database.db.prepare(`${from} AND id ${comparison} ? ORDER BY id LIMIT ${limit}`)
+  function select({ from, order, first }: Source, comparison: string, limit: number): StatementSync {
+    const place = first.map(() => '?').join()
+    const statement = database.db.prepare(
+      `${from} AND (${order}) ${comparison} (${place}) ORDER BY ${order} LIMIT ${limit}`,
+    )
     statement.setReturnArrays(true)
     return statement
   }
@@ -48,9 +58,11 @@ export function sqliteInspection(database: SqliteDatabase): Inspection {
         const items: Item[] = []
         if (source === undefined) return { items, next: undefined }
         let characters = 0
-        const rows = select(source, '>=', limit + 1).iterate(from ?? source.first)
+        const start = from === undefined ? source.first : source.placeOf(from)
+        if (start === undefined) throw new DamagedError(`${quoted(set)} has an entry of no document`)
+        const rows = select(source, '>=', limit + 1).iterate(...start)
         for (const row of rows as unknown as Iterable<Row>) {
-          const id = String(row[0])
+          const id = idOf(row)
           if (items.length === limit || characters >= scannedCharactersMax) return { items, next: id }
           const text = textOf(row)
           items.push([id, text])
@@ -63,7 +75,10 @@ export function sqliteInspection(database: SqliteDatabase): Inspection {
       read(generation, (key) => {
         const source = sourceOf(database, key, set)
         const one = source && select(source, '=', 1)
-        const rows = ids.map((id) => one?.get(id) as unknown as Row | undefined)
+        const rows = ids.map((id) => {
+          const place = source?.placeOf(id)
+          return place && (one?.get(...place) as unknown as Row | undefined)
+        })
         return { texts: rows.map((row) => row && textOf(row)) }
       }),
   }
@@ -71,12 +86,23 @@ export function sqliteInspection(database: SqliteDatabase): Inspection {
 
 /** Undefined if the set never had an entry. */
 function sourceOf(database: SqliteDatabase, generation: number, set: string): Source | undefined {
+  const byId = { order: 'id', placeOf: (item: string) => [item] }
   if (isTextSet(set)) {
-    return { from: `SELECT id, text, NULL FROM text WHERE generation = ${generation} AND name = '${set}'`, first: '' }
+    const from = `SELECT id, text, NULL FROM text WHERE generation = ${generation} AND name = '${set}'`
+    return { ...byId, from, first: [''] }
   }
-  const found = database.documentSet(generation, set)
+  const key = database.setKey(generation, set)
+  if (key === undefined) return undefined
+  if (isKeyed(set)) {
+    const from = `SELECT id, json, NULL, key FROM ${tableOf(key)} WHERE true`
+    return { from, order: 'key, id', first: ['', 0], placeOf: namedBy }
+  }
   // Ids may be given as text, since SQLite compares them by the column's type.
-  return found && { from: `SELECT id, json, behind FROM ${tableOf(found.key)} WHERE true`, first: '0' }
+  return { ...byId, from: `SELECT id, json, behind FROM ${tableOf(key)} WHERE true`, first: ['0'] }
+}
+
+function idOf([id, , , key]: Row): string {
+  return key === undefined ? String(id) : entryId(key, Number(id))
 }
 
 function textOf([, text, behind]: Row): string {

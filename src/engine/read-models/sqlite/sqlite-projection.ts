@@ -1,12 +1,11 @@
 import { timeOfDay } from '../../lib/clock.ts'
 import { byId } from '../by-id.ts'
-import { type DocumentId, setName, type TextSet, textSets } from '../document.ts'
+import { type TextSet, textSets } from '../document.ts'
 import type { Listeners } from '../listeners.ts'
 import { loadedRows } from '../loaded-stream.ts'
 import type {
   ApplyResult,
   Batch,
-  DocumentChange,
   LoadRequest,
   PartitionState,
   ProjectionStore,
@@ -20,8 +19,9 @@ import {
   keyId,
   startOfPartition,
 } from '../stored-texts.ts'
-import type { DocumentSet } from './sqlite-connection.ts'
+import type { DocumentSet } from './document-sets.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
+import { changeDocuments } from './sqlite-documents.ts'
 
 /** Longer than a step of a rebuild takes on a busy machine. */
 const pauseMs = 1000
@@ -116,7 +116,12 @@ function existingStreams(database: SqliteDatabase, key: number, streams: Batch['
 /** Looks up each set once. */
 function setsOf(database: SqliteDatabase, key: number): (collection: string) => DocumentSet | undefined {
   const { collections } = database.options.names
-  const sets = new Map(collections.map((collection) => [collection, database.documentSet(key, collection)]))
+  const sets = new Map(
+    collections.map((collection) => {
+      const found = database.setKey(key, collection)
+      return [collection, found === undefined ? undefined : database.documents(found)]
+    }),
+  )
   return (collection) => sets.get(collection)
 }
 
@@ -127,68 +132,6 @@ function hasText(database: SqliteDatabase, key: number, stream?: string): boolea
       ? database.get`SELECT 1 FROM text WHERE generation = ${key} AND name IN ('rows', 'parked') LIMIT 1`
       : database.get`SELECT 1 FROM text WHERE generation = ${key} AND name IN ('rows', 'parked') AND id = ${stream}`
   return found !== undefined
-}
-
-/** The documents assumed to be new that exist. */
-function changeDocuments(database: SqliteDatabase, key: number, changes: Batch['documents']): DocumentId[] {
-  const changed = new Map<string, ChangedSet>()
-  const setFor = (name: string): ChangedSet => {
-    const set = changed.get(name) ?? { documents: documentSetToFill(database, key, name), added: 0 }
-    changed.set(name, set)
-    return set
-  }
-  const refused = changes.flatMap((change) => changeDocument(change, setFor) ?? [])
-  for (const { documents, added } of changed.values()) {
-    database.run`UPDATE collection SET size = size + ${added} WHERE key = ${documents.key}`
-  }
-  return refused
-}
-
-interface ChangedSet {
-  readonly documents: DocumentSet
-  added: number
-}
-
-/** The document if it was assumed to be new, but exists. */
-function changeDocument(
-  { before, after }: DocumentChange,
-  setFor: (name: string) => ChangedSet,
-): DocumentId | undefined {
-  if (after === undefined) {
-    if (before === undefined) return undefined
-    for (const index of [undefined, ...before.indexKeys]) leave(setFor(setName(before.collection, index)), before.id)
-    return undefined
-  }
-  const { collection, id, json, behind, indexKeys } = after
-  const whole = setFor(setName(collection))
-  if (before === undefined) {
-    if (whole.documents.insert.run(id, json, behind).changes === 0) return { collection, id }
-    whole.added++
-  } else whole.documents.put.run(id, json, behind)
-  for (const index of before?.indexKeys ?? []) {
-    if (!indexKeys.includes(index)) leave(setFor(setName(collection, index)), id)
-  }
-  for (const index of indexKeys) {
-    const isJoined = !before?.indexKeys.includes(index)
-    if (!isJoined && before?.json === json) continue
-    const covering = setFor(setName(collection, index))
-    covering.documents.put.run(id, json, null)
-    if (isJoined) covering.added++
-  }
-  return undefined
-}
-
-function leave(set: ChangedSet, id: number): void {
-  set.documents.remove.run(id)
-  set.added--
-}
-
-function documentSetToFill(database: SqliteDatabase, generation: number, name: string): DocumentSet {
-  const found = database.documentSet(generation, name)
-  if (found !== undefined) return found
-  const { lastInsertRowid: key } = database.run`
-    INSERT INTO collection (generation, name, size) VALUES (${generation}, ${name}, 0)`
-  return database.createDocuments(Number(key))
 }
 
 function changeTexts(database: SqliteDatabase, key: number, set: TextSet, { put, removed }: TextChanges): void {

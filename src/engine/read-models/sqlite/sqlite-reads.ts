@@ -1,4 +1,4 @@
-import { type DocumentId, idOf, setName } from '../document.ts'
+import { type DocumentId, type IndexKey, idOf, isKeyed, setName } from '../document.ts'
 import { loadedStream } from '../loaded-stream.ts'
 import type {
   FoundJson,
@@ -13,14 +13,12 @@ import type {
 import { checkText, provenDocument, provenPage } from '../proven-document.ts'
 import { keyId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
-import type { DocumentSet } from './sqlite-connection.ts'
+import type { DocumentSet, Documents, KeyedSet } from './document-sets.ts'
+import { KeptAnswers } from './kept-answers.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 
 /** How often the owner checks for writes of another process. */
 const lookMs = 250
-const keptCharactersMax = 4_000_000
-/** What a page takes besides its documents: requests decide how many pages without any there are. */
-const charactersOfPage = 200
 
 /** The part of every answer from a generation that stays the same while nothing is written. */
 interface View {
@@ -30,9 +28,8 @@ interface View {
   readonly key: number
   readonly proof: Proof
   readonly sets: ReadonlyMap<string, DocumentSet>
-  /** Pages already read, by request: a GET of one costs 25 us of CPU instead of 42. */
-  readonly pages: Map<string, StoredPage>
-  pageCharacters: number
+  readonly keyedSets: ReadonlyMap<string, KeyedSet>
+  readonly kept: KeptAnswers
 }
 
 export function sqliteReads(database: SqliteDatabase): StoredReads {
@@ -75,32 +72,22 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
     return json === undefined ? undefined : provenDocument({ collection, id }, { json, behind: behind ?? '' }, names)
   }
 
-  function pageOf(view: View, { collection, indexKeys, after, limit, ids }: PageQuery): StoredPage {
-    const set = setName(collection, indexKeys?.[0])
-    if (ids !== undefined) {
-      const documents = ids.flatMap((id) => {
-        const [json] = view.sets.get(set)?.find(id) ?? []
-        if (json !== undefined) checkText({ collection, id }, json)
-        return json ?? []
-      })
-      return { proof: view.proof, documents: documents.join(','), count: documents.length, last: undefined }
-    }
-    const pageKey = `${set} ${after} ${limit}`
-    const known = view.pages.get(pageKey)
-    if (known !== undefined) return known
-    const found = view.sets.get(set)?.page(after, limit + 1) ?? []
-    const shown = found.slice(0, limit).map(([json]) => json)
-    const documents = provenPage(set, shown.join(','), shown.length)
-    const last = found.length > limit ? shown.at(-1) : undefined
-    const page = { proof: view.proof, documents, count: shown.length, last: last === undefined ? last : idOf(last) }
-    const characters = charactersOfPage + documents.length
-    if (view.pageCharacters + characters > keptCharactersMax) {
-      view.pages.clear()
-      view.pageCharacters = 0
-    }
-    view.pages.set(pageKey, page)
-    view.pageCharacters += characters
-    return page
+  function pageOf(view: View, query: PageQuery): StoredPage {
+    const { collection, indexKeys, after, limit, ids } = query
+    if (ids !== undefined) return pageOfIds(view, query, ids)
+    // No key has a NUL.
+    const request = `${after} ${limit} ${[collection, ...(indexKeys ?? [])].join('\0')}`
+    return view.kept.get(
+      request,
+      () => readPage(view, query),
+      ({ documents }) => documents.length,
+    )
+  }
+
+  function countOf(view: View, collection: string, indexKey: IndexKey): number {
+    const set = setName(collection, indexKey)
+    if (!isKeyed(set)) return database.recordedSize(view.sets.get(set)?.key)
+    return view.kept.get(`${collection}\0${indexKey}`, () => view.keyedSets.get(set)?.count(indexKey) ?? 0)
   }
 
   function holdsAny({ key, sets }: View, { collections, first, last }: IdRange): boolean {
@@ -141,8 +128,10 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
       return readQuickly(generation, (view) => pageOf(view, query))
     },
 
-    async count() {
-      throw new Error('to be built')
+    async count(generation, { collection, indexKeys }) {
+      return readQuickly(generation, (view) => {
+        return { proof: view.proof, counts: indexKeys.map((indexKey) => countOf(view, collection, indexKey)) }
+      })
     },
 
     async heldIds(generation, range) {
@@ -159,9 +148,34 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
   }
 }
 
+function readPage(view: View, { collection, indexKeys, after, limit }: PageQuery): StoredPage {
+  const found = documentsAt(view, collection, indexKeys)?.page(after, limit + 1) ?? []
+  const shown = found.slice(0, limit).map(([json]) => json)
+  const documents = provenPage(setName(collection, indexKeys?.[0]), shown.join(','), shown.length)
+  const last = found.length > limit ? shown.at(-1) : undefined
+  return { proof: view.proof, documents, count: shown.length, last: last === undefined ? last : idOf(last) }
+}
+
+function pageOfIds(view: View, { collection, indexKeys }: PageQuery, ids: readonly number[]): StoredPage {
+  const asked = documentsAt(view, collection, indexKeys)
+  const documents = ids.flatMap((id) => {
+    const [json] = asked?.find(id) ?? []
+    if (json !== undefined) checkText({ collection, id }, json)
+    return json ?? []
+  })
+  return { proof: view.proof, documents: documents.join(','), count: documents.length, last: undefined }
+}
+
+/** Undefined if their set never had an entry. */
+function documentsAt(view: View, collection: string, indexKeys: PageQuery['indexKeys']): Documents | undefined {
+  const set = setName(collection, indexKeys?.[0])
+  return indexKeys !== undefined && isKeyed(set) ? view.keyedSets.get(set)?.under(indexKeys) : view.sets.get(set)
+}
+
 function viewOf(database: SqliteDatabase, generation: string): View {
   const generations = database.generations()
   const key = generations.find(({ name }) => name === generation)?.key ?? 0
+  const sets = database.collections(key)
   return {
     generation,
     changes: database.changes,
@@ -172,8 +186,8 @@ function viewOf(database: SqliteDatabase, generation: string): View {
       // Unlike Redis, SQLite loses nothing by itself: counting a large table would only take time.
       isComplete: true,
     },
-    sets: new Map(database.collections(key).map((collection) => [collection.name, database.documents(collection.key)])),
-    pages: new Map(),
-    pageCharacters: 0,
+    sets: new Map(sets.filter(({ name }) => !isKeyed(name)).map(({ name, key }) => [name, database.documents(key)])),
+    keyedSets: new Map(sets.filter(({ name }) => isKeyed(name)).map(({ name, key }) => [name, database.keyed(key)])),
+    kept: new KeptAnswers(),
   }
 }

@@ -9,6 +9,11 @@ export function tableOf(key: number): string {
   return `collection_${key}`
 }
 
+/** SQLite's own row id is the id of the document; behind is of whole collections only. */
+export const documentColumns = '(id INTEGER PRIMARY KEY, json TEXT NOT NULL, behind TEXT) STRICT'
+/** The form of a keyed set. A key is `beginningOf`; SQLite compares texts by their bytes. */
+export const keyedColumns = '(key TEXT, id INTEGER, json TEXT NOT NULL, PRIMARY KEY (key, id)) STRICT, WITHOUT ROWID'
+
 /**
  * Every table. Rows of one generation carry its key, a small number instead of version and name. No key is ever reused:
  * a process that still remembers a removed generation must not find another one in its place.
@@ -23,8 +28,7 @@ const layout = `
   CREATE TABLE checkpoint (
     generation INTEGER, partition INTEGER, checkpoint TEXT NOT NULL, PRIMARY KEY (generation, partition)
   ) STRICT, WITHOUT ROWID;
-  -- Sets of documents by \`setName\`, with their recorded sizes. The documents are in the table collection_<key>, where
-  -- SQLite's own row id is the id of the document; behind is of whole collections only.
+  -- Sets of documents by \`setName\`, with their recorded sizes. The documents are in the table collection_<key>.
   CREATE TABLE collection (
     key INTEGER PRIMARY KEY AUTOINCREMENT, generation INTEGER NOT NULL, name TEXT NOT NULL, size INTEGER NOT NULL,
     UNIQUE (generation, name)

@@ -52,8 +52,9 @@ function itemsIn(generation: GenerationData, set: string): Item[] {
   return items.sort(([a], [b]) => (isKeyed(set) ? compareTexts : compareIds)(a, b))
 }
 
+/** Compares their bytes, which is by code points: JavaScript itself compares code units. */
 function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
 /** Decimal numbers of any length. */
