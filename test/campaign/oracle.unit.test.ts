@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Exchange, Operation } from '../judge/history.ts'
+import type { Exchange } from '../judge/history.ts'
+import type { Operation } from '../judge/operations.ts'
 import { contradictionsOf } from './oracle.ts'
 
 const times = { session: undefined, instance: 'api-1#1', sentMs: 0, answeredMs: 1 }

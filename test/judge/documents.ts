@@ -1,4 +1,5 @@
-import { type Contradiction, contradiction, type History, type LogRecord, type Shown } from './history.ts'
+import { type Contradiction, contradiction, type History, type LogRecord } from './history.ts'
+import type { Shown } from './operations.ts'
 import { Prefixes } from './prefixes.ts'
 
 /** The documents of one collection. */

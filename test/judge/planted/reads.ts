@@ -38,8 +38,8 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
   'a list shows a pet that is removed': (exchange, { exchanges }) => {
     const { operation, body, page, sentMs } = exchange
     const pets = operation === 'listPets' && isOk(exchange) ? (body as readonly Pet[]) : []
-    const { after = 0, limit = 0, status } = page ?? {}
-    if (status !== undefined || pets.length === 0 || pets.length >= limit) return undefined
+    const { after = 0, limit = 0, filters } = page ?? {}
+    if (filters !== undefined || pets.length === 0 || pets.length >= limit) return undefined
     const gone = exchanges.filter(
       (one) => one.operation === 'removePet' && one.status === 204 && one.answeredMs < sentMs && Number(one.id) > after,
     )
@@ -116,8 +116,8 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
   },
   'a list shows another status': done('listPets', (exchange) => {
     const [first, ...rest] = exchange.body as Pet[]
-    const status = exchange.page?.status === 'sold' ? 'available' : 'sold'
-    return first && exchange.page?.status ? { ...exchange, body: [{ ...first, status }, ...rest] } : undefined
+    const status = exchange.page?.filters?.status === 'sold' ? 'available' : 'sold'
+    return first && exchange.page?.filters ? { ...exchange, body: [{ ...first, status }, ...rest] } : undefined
   }),
   'a list shows a pet under a second id': done('listPets', (exchange, history) => {
     const last = (exchange.body as Pet[]).at(-1)
@@ -152,7 +152,7 @@ function knows({ session, token, number }: Exchange, id: number | undefined, { e
 
 /** A pet in a list of all that the list must show. */
 function knownIn(exchange: Exchange, history: History): Pet | undefined {
-  if (exchange.operation !== 'listPets' || !isOk(exchange) || exchange.page?.status) return undefined
+  if (exchange.operation !== 'listPets' || !isOk(exchange) || exchange.page?.filters) return undefined
   return (exchange.body as Pet[]).slice(0, -1).find(({ id }) => knows(exchange, id, history))
 }
 

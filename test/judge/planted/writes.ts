@@ -51,7 +51,8 @@ export const plantedInWrites: Readonly<Record<string, Spoil>> = {
   },
   'an instance refuses to order a pet that it has shown': (exchange, { exchanges }) => {
     if (exchange.operation !== 'getPet' || !exchange.instance || exchange.token) return undefined
-    const isKnown = exchanges.some((one) => isSame(one, exchange) && isEarlier(one, exchange))
+    const isEverRemoved = exchanges.some((one) => one.operation === 'removePet' && one.id === exchange.id)
+    const isKnown = !isEverRemoved && exchanges.some((one) => isSame(one, exchange) && isEarlier(one, exchange))
     const { tag: _, cached: __, ...order } = refused(exchange, 422, 'unknown_pet')
     return isKnown ? { ...order, operation: 'placeOrder' } : undefined
   },
