@@ -14,6 +14,8 @@ const members = 30
 export class LibraryWorkload {
   readonly #random: Random
   readonly #known: Known
+  /** That which somebody saw to be open. */
+  readonly #loanOf = new Map<number, number>()
   #names = 0
   /** Whether nobody begins anything that writes. */
   onlyReads = false
@@ -23,28 +25,22 @@ export class LibraryWorkload {
     this.#known = new Known(random, filters)
   }
 
-  /** A loan that is seen to be open is known, too: nobody is told of those that books are lent on with. */
   tell(answer: Exchange): void {
     this.#known.tell(answer)
-    const { operation, status, body, tag: _, ...rest } = answer
-    if (status !== 200 || (operation !== 'listLoans' && operation !== 'getReservation')) return
-    const [open] = [body]
-      .flat()
-      .filter((each) => ['open', 'lent'].includes((each as { status: string }).status))
-      .slice(-1)
-    if (open !== undefined) this.#known.tell({ ...rest, operation: 'lendBook', status: 201, body: open })
+    if (answer.status === undefined || answer.status >= 300) return
+    for (const told of [answer.body].flat()) this.#see(told as Told)
   }
 
   *act(): Turn {
     const random = this.#random
     const chance = this.onlyReads ? writing + random.next() * (1 - writing) : random.next()
     const book = this.#known.recent('books')
-    const loan = this.#known.recent('loans')
+    const loan = this.#loanOf.get(this.#known.recent('books') ?? 0) ?? this.#known.recent('loans')
     const reservation = this.#known.recent('reservations')
-    if (book === undefined || chance < 0.07) yield* this.#write(this.#newBook())
-    else if (chance < 0.22) yield* this.#write(this.#ofMember('lendBook', book))
-    else if (chance < 0.4) yield* this.#write(this.#ofMember('reserveBook', book))
-    else if (loan !== undefined && chance < writing) yield* this.#write(this.#changeOf(loan))
+    if (book === undefined || chance < 0.05) yield* this.#write(this.#newBook())
+    else if (chance < 0.2) yield* this.#write(this.#ofMember('lendBook', book))
+    else if (chance < 0.43) yield* this.#write(this.#ofMember('reserveBook', book))
+    else if (loan !== undefined && chance < writing) yield* this.#change(loan)
     else if (loan !== undefined && chance < 0.67) yield* this.#known.get('loans', loan)
     else if (reservation !== undefined && chance < 0.76)
       yield* this.#known.get(random.pick(['reservations', 'loans']), reservation)
@@ -53,8 +49,24 @@ export class LibraryWorkload {
     else yield* this.#known.browse(random.pick(['books', 'loans', 'loans', 'reservations']))
   }
 
+  /** A book that was lent on has a loan with the id of the reservation. */
+  #see({ id, bookId, status, data }: Told): void {
+    if (data?.loanId !== undefined && data.bookId !== undefined) this.#loanOf.set(data.bookId, data.loanId)
+    if (bookId === undefined) return
+    if (status === 'open' || status === 'lent') this.#loanOf.set(bookId, id)
+    else if (status === 'returned' && this.#loanOf.get(bookId) === id) this.#loanOf.delete(bookId)
+  }
+
   *#write(asked: Asked): Turn {
     yield* this.#known.readBack(yield* insist(asked, this.#random))
+  }
+
+  /** Many ask at once where a book went that came back. */
+  *#change(loan: number): Turn {
+    const answer = yield this.#changeOf(loan)
+    const { bookId, status } = (answer?.body ?? {}) as Partial<Told>
+    if (status !== 'returned' || bookId === undefined || this.#random.chance(0.3)) yield* this.#known.readBack(answer)
+    else yield { operation: 'listBookEvents', id: bookId }
   }
 
   #newBook(): Asked {
@@ -81,4 +93,12 @@ const filters = {
   books: { status: ['in', 'lent'] },
   loans: { status: ['open', 'returned'] },
   reservations: { status: ['waiting', 'lent'] },
+}
+
+/** A loan, a reservation or an event, as an answer shows it. */
+interface Told {
+  readonly id: number
+  readonly bookId?: number
+  readonly status?: string
+  readonly data?: { readonly loanId?: number; readonly bookId?: number }
 }
