@@ -13,7 +13,7 @@ const attemptsMax = 40
 const recentMax = 8
 const placesMax = 30
 
-/** The filters of a list, one of which may be asked for: of each, its values. */
+/** The filters of each list, with the values that are asked for: any of them may be asked for together. */
 export type Filters = Readonly<Partial<Record<Shown, Readonly<Record<string, readonly string[]>>>>>
 
 /**
@@ -84,10 +84,9 @@ export class Known {
   }
 
   #filtersOf(collection: Shown): Pick<Page, 'filters'> {
-    const filters = Object.entries(this.#filters[collection] ?? {})
-    if (filters.length === 0 || this.#random.chance(0.5)) return {}
-    const [name, values] = this.#random.pick(filters)
-    return { filters: { [name]: this.#random.pick(values) } }
+    const chosen = Object.entries(this.#filters[collection] ?? {}).filter(() => this.#random.chance(0.5))
+    if (chosen.length === 0) return {}
+    return { filters: Object.fromEntries(chosen.map(([name, values]) => [name, this.#random.pick(values)])) }
   }
 }
 

@@ -6,6 +6,7 @@ import {
   isEarlier,
   isFree,
   isSame,
+  mayBeRemoved,
   olderThanItsToken,
   petIn,
   refused,
@@ -22,7 +23,7 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
     return older && { ...older, status: 304 }
   }),
   'a token is sent, and the pet is not found': done('getPet', (exchange, history) => {
-    if (!knows(exchange, exchange.id, history)) return undefined
+    if (!knows(exchange, exchange.id, history) || mayBeRemoved(exchange, history)) return undefined
     return { ...refused(exchange, 404, 'pet_not_found'), tokenAfter: exchange.tokenAfter ?? '' }
   }),
   'a removed pet is read again': (exchange, { exchanges }) => {
@@ -89,11 +90,11 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
     const id = freshId(history, exchange.id ?? 0)
     return withEarlierToken({ ...refused(exchange, 404, 'pet_not_found'), id })
   }),
-  'a pet is said to be readable, and is not found': done('getPet', (exchange, { exchanges }) => {
+  'a pet is said to be readable, and is not found': done('getPet', (exchange, history) => {
     const isAdded = (one: Exchange) =>
       one.operation === 'createPet' && one.isApplied === true && petIn(one)?.id === exchange.id
-    if (!exchange.instance || exchange.token) return undefined
-    const isKnown = exchanges.some((one) => isAdded(one) && isEarlier(one, exchange))
+    if (!exchange.instance || exchange.token || mayBeRemoved(exchange, history)) return undefined
+    const isKnown = history.exchanges.some((one) => isAdded(one) && isEarlier(one, exchange))
     return isKnown ? refused(exchange, 404, 'pet_not_found') : undefined
   }),
   'one tag is of two states': done('getOrder', (exchange, { exchanges }) => {
@@ -124,12 +125,12 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
     if (last === undefined || exchange.hasNext || exchange.page?.limit !== 100) return undefined
     return { ...exchange, body: [...(exchange.body as Pet[]), { ...last, id: freshId(history, last.id) }] }
   }),
-  'a confirmed pet is not found on another instance': done('getPet', (exchange, { exchanges }) => {
+  'a confirmed pet is not found on another instance': done('getPet', (exchange, history) => {
     const isConfirmed = ({ operation, isApplied = true, ...one }: Exchange) =>
       operation === 'createPet' && isApplied && petIn(one as Exchange)?.id === exchange.id
     const isOfOther = (one: Exchange) => one.instance !== exchange.instance && one.answeredMs < exchange.sentMs
-    if (exchange.token) return undefined
-    const isKnown = exchanges.some((one) => isOk(one) && isConfirmed(one) && isOfOther(one))
+    if (exchange.token || mayBeRemoved(exchange, history)) return undefined
+    const isKnown = history.exchanges.some((one) => isOk(one) && isConfirmed(one) && isOfOther(one))
     return isKnown ? refused(exchange, 404, 'pet_not_found') : undefined
   }),
   'a token names more than its answer shows': done('getPet', (exchange, { exchanges }) => {
