@@ -1,5 +1,5 @@
 import type { Random } from '../../lib/random.ts'
-import { type History, isOfService, type LogRecord } from '../history.ts'
+import { eventIn, type History, isOfService, type LogRecord } from '../history.ts'
 import { append, drawAgain, freshId, isOk, type Plant, without } from './records.ts'
 import { writerOf } from './spoil.ts'
 
@@ -54,8 +54,10 @@ function eventOf(record: LogRecord) {
   return JSON.parse(record.value ?? '') as Record<string, unknown> & { readonly data: Record<string, unknown> }
 }
 
+/** Those that took effect: no rival had their version before. */
 function severalOf({ log }: History): LogRecord[] {
-  return log.filter((record) => isOfService(record) && record.value?.includes('"library.Several.v1"'))
+  const first = new Map(log.toReversed().map((record) => [`${record.key} ${eventIn(record)?.streamversion}`, record]))
+  return [...first.values()].filter((record) => isOfService(record) && eventIn(record)?.type === 'library.Several.v1')
 }
 
 /** A record of several has the one alone. */

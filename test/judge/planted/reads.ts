@@ -69,9 +69,12 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
     const { code: _, ...answer } = exchange
     return isRemoved && seen?.tag ? { ...answer, status: 200, body: seen.body, tag: seen.tag } : undefined
   },
-  'a list of categories lacks one': done('listCategories', (exchange) => {
+  'a list of categories lacks one': done('listCategories', (exchange, { exchanges }) => {
     const [first, second, ...rest] = exchange.body as Category[]
-    return first && second ? { ...exchange, body: [second, ...rest], hasNext: false } : undefined
+    const own = exchanges.filter(({ operation, id }) => /Category$/.test(operation) && id === first?.id)
+    const isShown = own.some((one) => one.operation === 'getCategory' && isOk(one) && isEarlier(one, exchange))
+    const isKnown = exchange.instance && isShown && !own.some(({ operation }) => operation === 'removeCategory')
+    return isKnown && first && second ? { ...exchange, body: [second, ...rest], hasNext: false } : undefined
   }),
   'a pet has a name that nobody asked for': done('getPet', (exchange) => withBody(exchange, { name: 'nobody' })),
   'a read shows the future': done('getPet', (exchange, history) =>
