@@ -86,9 +86,9 @@ export class Known {
   #filtersOf(collection: Shown): Pick<Page, 'filters'> {
     const chosen = Object.entries(this.#filters[collection] ?? {}).filter(() => this.#random.chance(0.5))
     if (chosen.length === 0) return {}
-    const valueOf = (values: readonly string[] | Shown) =>
+    const chooseFrom = (values: readonly string[] | Shown) =>
       typeof values === 'string' ? String(this.recent(values) ?? 1) : this.#random.pick(values)
-    return { filters: Object.fromEntries(chosen.map(([name, values]) => [name, valueOf(values)])) }
+    return { filters: Object.fromEntries(chosen.map(([name, values]) => [name, chooseFrom(values)])) }
   }
 }
 
