@@ -38,7 +38,7 @@ const width = 720
 const ink = '#24292f'
 const faint = '#d0d7de'
 /** Distinguishable also for people with colour blindness (Okabe and Ito). */
-const colours = ['#0072b2', '#d55e00', '#009e73'] as const
+const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#999999'] as const
 
 export interface BarChart {
   readonly title: string

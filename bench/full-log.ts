@@ -51,11 +51,11 @@ export async function appendAll(log: EventLog, all: Iterable<NewRecord>): Promis
   for (const [partition, records] of waiting) if (records.length > 0) await log.append(partition, records)
 }
 
-/** The reference pet has a name of 12 characters. */
+/** The reference pet has a name of 12 characters. A tenth of all is in each category. */
 function created(id: number, isAvailable: boolean): NewRecord {
   const status = isAvailable ? 'available' : (petStatuses[id % petStatuses.length] ?? 'available')
   const name = `Rex ${String(id).padStart(8, '0')}`
-  const pet = { id: id as PetId, name, categoryId: id % 100, status }
+  const pet = { id: id as PetId, name, categoryId: id % 10, status }
   return encodeEvent({ type: 'PetCreated', pet }, context(1))
 }
 

@@ -53,7 +53,7 @@ function latencyColumns(smallest: number): Column<LatencySummary>[] {
     { title: '', cell: ({ reading }) => reading },
     { title: 'pets', cell: ({ pets }) => String(pets) },
     { title: 'p50/p99 ms', cell: asLatencies },
-    { title: 'to first page (min-max)', cell: ({ toFirstPage }) => asRatio(toFirstPage) },
+    { title: 'beside another (min-max)', cell: ({ beside }) => asRatio(beside?.ratio) },
     { title: `to ${smallest} pets (min-max)`, cell: ({ toSmallest }) => asRatio(toSmallest) },
     { title: 'targets', cell: (row) => asVerdicts(latencyVerdicts(row, smallest)) },
   ]

@@ -54,27 +54,32 @@ describe('the targets of projecting', () => {
 
   it('weigh a pet where there are enough of them', () => {
     const verdict = (pets: number, bytesPerPet: number) => asVerdicts(memoryVerdicts({ pets, bytesPerPet }))
-    expect([verdict(1000, 900), verdict(100_000, 400), verdict(100_000, 401)]).toEqual([
+    expect([verdict(1000, 900), verdict(100_000, 600), verdict(100_000, 601)]).toEqual([
       '',
-      '<= 400 met',
-      '<= 400 missed',
+      '<= 600 met',
+      '<= 600 missed',
     ])
   })
 
-  it('compare pages with the first one and with those of a small store', () => {
+  it('compare pages with others of the same store and with those of a small store', () => {
     const sizes = [1000, 1_000_000]
     const stores = sizes.map((pets) => ({ pets, url: '', bytes: 0 }))
     const cycle = latencies((reading, pets) => (reading === 'deep page' && pets > 1000 ? 1.4 : 1), sizes)
     const summary = summarizeProjecting({ replays: [replays(1, 1)], stores, latencies: [cycle] })
     const met = summary.latencies.map((row) => latencyVerdicts(row, 1000).map((verdict) => verdict.met))
-    expect(met).toEqual([[], [], [], [true], [true], [false, true]])
+    const [alone, beside] = [
+      [[], [true]],
+      [[true], [true, true]],
+    ]
+    const deep = [[true], [false, true]]
+    expect(met).toEqual([[], [], ...alone, ...deep, ...alone, ...beside, ...beside, ...alone, ...alone])
   })
 
   it('stand in the tables', () => {
     const stores = [{ pets: 100_000, url: '', bytes: 38_000_000 }]
     const projecting = { replays: [replays(400, 2000)], stores, latencies: [latencies(() => 1, [100_000])] }
     const tables = projectTables(summarizeProjecting(projecting), { events, rounds: 1, seconds: 1 }, 'wrk')
-    for (const text of ['0.30 of raw missed, 100000/s met', '<= 400 met', '<= 1.30 of first page met']) {
+    for (const text of ['0.30 of raw missed, 100000/s met', '<= 600 met', '<= 1.30 of first page met']) {
       expect(tables).toContain(text)
     }
   })

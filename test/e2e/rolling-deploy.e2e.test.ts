@@ -5,7 +5,7 @@ import type { ReadModelStore } from '../../src/engine/read-models/ports/store.ts
 import { describeWithBrokers } from '../brokers/describe.ts'
 import type { Exchange } from '../judge/history.ts'
 import { petstore } from '../store/petstore.ts'
-import { Client, createMany, expectExactly, outcomeOf } from './client.ts'
+import { Client, createMany, expectExactly, outcomeOf, type Pet } from './client.ts'
 import { buying, Load, type WorkOf } from './load.ts'
 import {
   brokerEnvironment,
@@ -26,6 +26,7 @@ type Brokers = ReturnType<typeof brokerEnvironment>
 
 const nextRelease = petstore.version.replace(/^pets-\d+/, `pets-${(petstore.stream.projections[0]?.version ?? 0) + 1}`)
 const preload = new URL('./next-release.ts', import.meta.url).href
+const preloadIndex = new URL('./next-index.ts', import.meta.url).href
 
 /** As `buying`, but nothing depends on a tag: that of one release is unknown to the other. */
 const buyingAnyway: WorkOf = (random) => {
@@ -129,6 +130,38 @@ describeWithBrokers('a rolling deploy', (brokers) => {
       new Set(['status']),
       new Set(['name']),
     ])
+  })
+
+  it('that adds an index finds every pet by it as soon as it is ready, while others change', async () => {
+    const environment = brokerEnvironment(brokers)
+    const nextEnvironment = { ...environment, NODE_OPTIONS: `--import=${preloadIndex}` }
+    const standing = await fillWithPets(environment, 500)
+    const old = await startService(environment)
+    const load = new Load([old], 6, mixing(buyingAnyway, looking, browsing(standing)))
+    const untilMore = () => load.until(100, 200, 'getPet')
+    await untilMore()
+    expect(outcomeOf(await new Client(old).request('/v1/pets?name=Rex'))).toBe('400 invalid_request')
+
+    const next = await startUnready({ ...nextEnvironment, ROLE: 'api' })
+    await startService({ ...nextEnvironment, ROLE: 'projector' })
+    await untilReady(next)
+    load.turnTo([old, next])
+    const client = new Client(next)
+    const named = async (name: string) => {
+      const pages = client.pages<Pet>(`/v1/pets?limit=100&name=${encodeURIComponent(name)}`)
+      return (await Array.fromAsync(pages)).flatMap(({ documents }) => documents)
+    }
+    for (const { id } of standing.slice(0, 50)) {
+      const pet = (await client.get(id)).body as Pet
+      expect(await named(pet.name)).toContainEqual(pet)
+    }
+    await untilMore()
+    load.turnTo([next])
+    await stop(old)
+    await load.expectTrue(nextEnvironment)
+    expect(load.failed).toEqual([])
+    const byName = Map.groupBy(await client.list(), ({ name }) => name)
+    for (const [name, pets] of byName) expect(await named(name)).toEqual(pets)
   })
 
   it('to another number of shards is seen by both releases', async () => {
