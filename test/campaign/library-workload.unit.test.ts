@@ -39,8 +39,10 @@ it('asks for all that the library does, with each filter, and returns books that
   const all = ['addBook', 'lendBook', 'reserveBook', 'changeLoan', 'listBookEvents'] satisfies Operation[]
   const lists = ['Book', 'Loan', 'Reservation'].flatMap((noun) => [`get${noun}`, `list${noun}s`])
   expect([...operations].sort()).toEqual([...all, ...lists].sort())
-  const filters = answers.flatMap(({ operation, page }) => (page?.filters ? `${operation} ${page.filters.status}` : []))
-  expect(new Set(filters).size).toBe(6)
+  const filters = answers.flatMap(({ operation, page }) =>
+    Object.entries(page?.filters ?? {}).map(([name, value]) => `${operation} ${name === 'status' ? value : name}`),
+  )
+  expect(new Set(filters).size).toBe(7)
   const lentOn = answers.flatMap(({ operation, body }) => (operation === 'listBookEvents' ? [body].flat() : []))
   expect(lentOn.some((event) => (event as { streamindex?: number }).streamindex === 1)).toBe(true)
 })

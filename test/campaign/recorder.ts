@@ -116,6 +116,7 @@ async function send(
 function pathOf(question: Question): string {
   const { operation, id, page, path } = question
   if (path !== undefined) return path
+  if (isOf(question, 'count')) return `/v1/store/inventory?${new URLSearchParams(page?.filters)}`
   const collection = paths[collectionOf(operation)]
   if (isOf(question, 'history')) return `${collection}/${id}/events?limit=100`
   if (page !== undefined) return `${collection}?${new URLSearchParams({ limit: `${page.limit}`, ...page.filters })}`

@@ -43,6 +43,7 @@ export class Workload {
       yield* this.#known.get('orders', order)
     } else if (chance < 0.77) yield* this.#known.get('pets', pet)
     else if (chance < 0.82) yield { operation: 'listEvents', id: pet }
+    else if (chance < 0.86) yield this.#count()
     else yield* this.#known.browse(random.chance(0.65) ? 'pets' : 'orders')
   }
 
@@ -57,6 +58,11 @@ export class Workload {
     else if (chance < 0.7) yield* this.#known.get('categories', id)
     else if (chance < 0.8) yield { operation: 'listCategoryEvents', id }
     else yield* this.#known.browse('categories')
+  }
+
+  #count(): Asked {
+    const within = this.#random.chance(0.6) && { filters: { categoryId: this.#random.pick(categories) } }
+    return { operation: 'getInventory', page: { after: 0, limit: 0, ...within } }
   }
 
   #newPet(): Asked {
@@ -98,7 +104,8 @@ export class Workload {
   }
 }
 
+const categories = ['0', '1', '2', '3', '4', '8']
 const filters: Filters = {
-  pets: { status: petStatuses, categoryId: ['0', '1', '2', '3', '4', '8'] },
+  pets: { status: petStatuses, categoryId: categories },
   orders: { status: orderStatuses, petId: 'pets' },
 }

@@ -2,7 +2,7 @@
 export type Shown = 'pets' | 'orders' | 'categories' | 'books' | 'loans' | 'reservations'
 
 /** What is asked. `create` begins a stream; `place` adds a document to the stream of another one. */
-type Kind = 'create' | 'place' | 'update' | 'remove' | 'get' | 'list' | 'history' | 'feed'
+type Kind = 'create' | 'place' | 'update' | 'remove' | 'get' | 'list' | 'count' | 'history' | 'feed'
 
 const operations = {
   createPet: ['create', 'pets'],
@@ -10,6 +10,7 @@ const operations = {
   removePet: ['remove', 'pets'],
   getPet: ['get', 'pets'],
   listPets: ['list', 'pets'],
+  getInventory: ['count', 'pets'],
   listEvents: ['history', 'pets'],
   placeOrder: ['place', 'orders'],
   updateOrder: ['update', 'orders'],

@@ -81,7 +81,8 @@ export function pageFlaw(exchange: Exchange): string | undefined {
   return isOther ? `it shows others than ${JSON.stringify(filters)}` : undefined
 }
 
-function isAskedFor(members: Readonly<Record<string, unknown>>, page: Page | undefined): boolean {
+/** Whether a document has the values that are asked for. */
+export function isAskedFor(members: Readonly<Record<string, unknown>>, page: Page | undefined): boolean {
   return Object.entries(page?.filters ?? {}).every(([name, value]) => String(members[name]) === value)
 }
 

@@ -1,4 +1,5 @@
 import { checkToken, type Floor, firstPrefix, holdsAt, judge, nameOf, recordsFor, tokenFloor } from './answers.ts'
+import { checkCount } from './counts.ts'
 import { checkStep, shownByStep } from './events.ts'
 import { Floors } from './floors.ts'
 import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from './history.ts'
@@ -25,7 +26,8 @@ export function* checkReads({ exchanges }: History, prefixes: Prefixes): Generat
     else if (exchange.operation === 'followEvents') {
       yield* checkStep(exchange, prefixes)
       floors.answered(exchange, shownByStep(exchange))
-    } else yield* checkRead(exchange, prefixes, floors)
+    } else if (isOf(exchange, 'count')) yield* checkCount(exchange, prefixes, floors)
+    else yield* checkRead(exchange, prefixes, floors)
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Category, type Exchange, type History, type Pet, positionsOf } from '../history.ts'
+import { textOf } from '../values.ts'
 import { freshId, isOk } from './records.ts'
 import {
   asPlaced,
@@ -50,6 +51,17 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
     const all = [...pets, ...(seen ? [seen.body as Pet] : [])].sort((one, other) => one.id - other.id)
     return seen ? { ...exchange, body: all } : undefined
   },
+  'an inventory counts one pet too many': done('getInventory', (exchange) => {
+    const { available } = exchange.body as { readonly available: number }
+    return exchange.tokenAfter === undefined ? undefined : withBody(exchange, { available: available + 1 })
+  }),
+  'an inventory is an earlier one': done('getInventory', (exchange, { exchanges }) => {
+    const { body, number, tokenAfter } = exchange
+    const isOther = (one: Exchange) =>
+      one.operation === 'getInventory' && isOk(one) && textOf(one.body) !== textOf(body)
+    const other = exchanges.find((one) => one.number < number && isOther(one))
+    return tokenAfter === undefined || other === undefined ? undefined : { ...exchange, body: other.body }
+  }),
   'a category has a name that nobody asked for': done('getCategory', (exchange) =>
     withBody(exchange, { name: 'nobody' }),
   ),
