@@ -353,17 +353,17 @@ export interface components {
         PetCounts: {
             /**
              * Format: int64
-             * @description How many animals have it
+             * @description How many animals have the status available
              */
             available: bigint;
             /**
              * Format: int64
-             * @description How many animals have it
+             * @description How many animals have the status pending
              */
             pending: bigint;
             /**
              * Format: int64
-             * @description How many animals have it
+             * @description How many animals have the status sold
              */
             sold: bigint;
         } & {
@@ -1055,12 +1055,12 @@ export interface operations {
                 limit?: number;
                 /** @description Availability of the animal */
                 status?: components["schemas"]["PetStatus"];
-                /** @description Identifier of the category that the animals belong to */
-                categoryId?: bigint;
                 /** @description Where the page begins: taken from the `Link` of the page before */
                 cursor?: string;
                 /** @description The animals with these ids, in ascending order of id (beta); those that there are not are left out. Not together with `limit` or `cursor`: all are in one answer */
                 id?: bigint[];
+                /** @description Identifier of the category that the animals belong to (beta) */
+                categoryId?: bigint;
             };
             header?: {
                 /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
@@ -1158,7 +1158,7 @@ export interface operations {
     getInventory: {
         parameters: {
             query?: {
-                /** @description Identifier of the category that the animals belong to */
+                /** @description Identifier of the category that the animals belong to (beta) */
                 categoryId?: bigint;
             };
             header?: {
@@ -1372,12 +1372,12 @@ export interface operations {
                 limit?: number;
                 /** @description Status of the order: placed, approved, delivered, or cancelled before delivery */
                 status?: components["schemas"]["OrderStatus"];
-                /** @description Identifier of the pet that the orders are for */
-                petId?: bigint;
                 /** @description Where the page begins: taken from the `Link` of the page before */
                 cursor?: string;
                 /** @description The orders with these ids, in ascending order of id (beta); those that there are not are left out. Not together with `limit` or `cursor`: all are in one answer */
                 id?: bigint[];
+                /** @description Identifier of the pet that the orders are for (beta) */
+                petId?: bigint;
             };
             header?: {
                 /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */

@@ -13,8 +13,8 @@ const attemptsMax = 40
 const recentMax = 8
 const placesMax = 30
 
-/** The filters of each list, with the values that are asked for: any of them may be asked for together. */
-export type Filters = Readonly<Partial<Record<Shown, Readonly<Record<string, readonly string[]>>>>>
+/** The filters of each list, with the values that are asked for, or whose ids these are: any may be asked for together. */
+export type Filters = Readonly<Partial<Record<Shown, Readonly<Record<string, readonly string[] | Shown>>>>>
 
 /**
  * What clients tell each other: what there is to be rivals about, what they were last told of each, and places in lists. And
@@ -86,7 +86,9 @@ export class Known {
   #filtersOf(collection: Shown): Pick<Page, 'filters'> {
     const chosen = Object.entries(this.#filters[collection] ?? {}).filter(() => this.#random.chance(0.5))
     if (chosen.length === 0) return {}
-    return { filters: Object.fromEntries(chosen.map(([name, values]) => [name, this.#random.pick(values)])) }
+    const chooseFrom = (values: readonly string[] | Shown) =>
+      typeof values === 'string' ? String(this.recent(values) ?? 1) : this.#random.pick(values)
+    return { filters: Object.fromEntries(chosen.map(([name, values]) => [name, chooseFrom(values)])) }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Exchange } from '../judge/history.ts'
 import type { Random } from '../lib/random.ts'
-import { insist, Known, type Turn } from './known.ts'
+import { type Filters, insist, Known, type Turn } from './known.ts'
 import type { Asked } from './recorder.ts'
 
 /** How much of what is asked for are writes. */
@@ -89,9 +89,9 @@ export class LibraryWorkload {
   }
 }
 
-const filters = {
+const filters: Filters = {
   books: { status: ['in', 'lent'] },
-  loans: { status: ['open', 'returned'] },
+  loans: { status: ['open', 'returned'], bookId: 'books' },
   reservations: { status: ['waiting', 'lent'] },
 }
 

@@ -2,7 +2,7 @@ import { orderStatuses } from '../../src/store/order.ts'
 import { petStatuses } from '../../src/store/pet.ts'
 import type { Exchange } from '../judge/history.ts'
 import type { Random } from '../lib/random.ts'
-import { insist, Known, type Turn } from './known.ts'
+import { type Filters, insist, Known, type Turn } from './known.ts'
 import type { Asked } from './recorder.ts'
 
 /** How much of what is asked for is about categories, and how much of what is about pets and orders are writes. */
@@ -98,4 +98,7 @@ export class Workload {
   }
 }
 
-const filters = { pets: { status: petStatuses }, orders: { status: orderStatuses } }
+const filters: Filters = {
+  pets: { status: petStatuses, categoryId: ['0', '1', '2', '3', '4', '8'] },
+  orders: { status: orderStatuses, petId: 'pets' },
+}

@@ -9,9 +9,9 @@ const value = Type.Enum(['A-b', 'cat'], { type: 'string' })
 /** Seats with filters of each kind: rows go with both enumerations, texts with one. */
 const declared = {
   filters: {
+    rowId: Int64Schema({ description: 'The row', examples: [7] }),
     status: value,
     kind: value,
-    rowId: Int64Schema({ description: 'The row', examples: [7] }),
     note: Type.String({ description: 'A note', maxLength: 500 }),
     seat: Type.String(),
   },

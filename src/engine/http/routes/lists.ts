@@ -85,7 +85,7 @@ function idsIn(collection: string, asked: readonly Int64[]): readonly number[] {
 
 /**
  * What a cursor belongs to: the collection and the filters. Earlier releases had enumerations alone, with no name for the home
- * collection and none for its first filter: their cursors go on. Any other value may be long, so it is in there as a hash.
+ * collection and none for the first one: their cursors go on. Any other value may be long, so it is in there as a hash.
  */
 function listName({ names }: Definition, resource: NamedResource, chosen: readonly Parameter[]): string {
   const { collection, filters = {} } = resource
@@ -95,7 +95,8 @@ function listName({ names }: Definition, resource: NamedResource, chosen: readon
   if (chosen.some(([name]) => isAnyValue(filters[name])))
     return `${prefix}=${hash('sha256', JSON.stringify(chosen)).slice(0, 16)}`
   const [name, value] = first
-  return prefix + (name === Object.keys(filters)[0] ? value : `${name}:${value}`)
+  const firstEnumeration = Object.keys(filters).find((each) => !isAnyValue(filters[each]))
+  return prefix + (name === firstEnumeration ? value : `${name}:${value}`)
 }
 
 /** The link to the next page (RFC 8288). A value may have anything in it, which neither ends it nor the link (RFC 3986). */
