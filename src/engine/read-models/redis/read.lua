@@ -97,7 +97,7 @@ function find.range(set, first, limit, beginnings)
       entries = {}, at = 0,
     }
   end
-  local size = math.ceil((limit + 1) / #ranges)
+  local size = math.min(limit + 1, math.ceil(2 * (limit + 1) / #ranges)) -- a read more takes longer than what is left over
   for i = #ranges, 1, -1 do
     if not step(ranges[i], size) then return '?' end
     if not ranges[i].entries[ranges[i].at] then table.remove(ranges, i) end
