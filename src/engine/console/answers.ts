@@ -12,6 +12,7 @@ export interface Answers {
   /** None where nothing is published. */
   readonly published: readonly Published[]
   readonly parked: ParkedQueue
+  readonly lists: readonly DocumentList[]
   readonly [figures: `figures?${string}`]: NewFigures
   readonly [runbook: `runbook?${string}`]: string
   readonly [event: `events/${string}`]: ToldEvent
@@ -180,6 +181,34 @@ export interface ParkedFirst {
   readonly first: number
   readonly waiting: number
   readonly reason: string
+}
+
+/** How a kind of document is listed. */
+export interface DocumentList {
+  /** What stands behind `v1/` in its path. */
+  readonly name: string
+  readonly path: string
+  /** The path of one document, as the OpenAPI document has it, and its parameter. */
+  readonly one: string
+  readonly parameter: string
+  readonly filters: readonly DocumentFilter[]
+  readonly counts?: DocumentCounts | undefined
+}
+
+export interface DocumentFilter {
+  readonly name: string
+  /** Those of an enumeration; none of a filter that has any value. */
+  readonly values?: readonly string[] | undefined
+  readonly isInteger: boolean
+  /** The enumerations that go together with a filter of any value. */
+  readonly beside: readonly string[]
+}
+
+/** How many documents there are by each value of a filter: of all, or of those that another one chooses. */
+export interface DocumentCounts {
+  readonly path: string
+  readonly by: string
+  readonly within: readonly string[]
 }
 
 interface Discarding {

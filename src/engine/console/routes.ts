@@ -21,6 +21,7 @@ import { runbookOf, sectionOf } from '../operations/runbook.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
 import type { Answers } from './answers.ts'
 import type { Console } from './console.ts'
+import { listsOf } from './lists.ts'
 import { tellEvent } from './one-event.ts'
 import { addPage } from './page.ts'
 import { tellStory } from './stream-story.ts'
@@ -52,7 +53,7 @@ export function addConsole(app: FastifyInstance, api: ApiServices, console: Cons
       readOnlyJson(routes)
       await requireApiKey(routes, api.findKey)
       limitRequests(routes, api)
-      addLooks(routes, console)
+      addLooks(routes, api, console)
       addRunbook(routes, api)
       addEvents(routes, api, console)
       addLatest(routes, api, console)
@@ -65,7 +66,7 @@ export function addConsole(app: FastifyInstance, api: ApiServices, console: Cons
 const options = { schema: { hide: true, querystring: noQuery }, onRequest: requireScope(reading) }
 const placeOptions = { ...options, schema: { ...options.schema, params: Place } }
 
-function addLooks(app: FastifyInstance, console: Console): void {
+function addLooks(app: FastifyInstance, { definition }: ApiServices, console: Console): void {
   app.get('/status', options, (request, reply) => {
     reply.type(jsonType).header('may-operate', String(mayOperate(holderOf(request))))
     return console.status()
@@ -79,6 +80,7 @@ function addLooks(app: FastifyInstance, console: Console): void {
   app.get<{ Reply: Answers['projectors'] }>('/projectors', options, () => console.projectors())
   app.get<{ Reply: Answers['published'] }>('/published', options, () => console.published())
   app.get<{ Reply: Answers['parked'] }>('/parked', options, () => console.parked())
+  app.get<{ Reply: Answers['lists'] }>('/lists', options, async () => listsOf(definition.resources))
 }
 
 /** What operators meet, and what to do about it: all of it, or what is under a heading. */

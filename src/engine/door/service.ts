@@ -43,8 +43,9 @@ export interface Resource<Noun extends string = string> {
   readonly schema: TObject
   readonly example: object
   /**
-   * Parameters of the list: an enumeration of texts, an int64, or a text of 1 to 128 code points. A new one, or another
-   * `together`, builds the read models anew beside the old ones.
+   * Parameters of the list: an enumeration of texts, an int64, or a text of 1 to 128 code points. A new int64 or text, or
+   * another `together`, builds the read models anew beside the old ones; for a new enumeration raise the version of the
+   * projection that names its value.
    */
   readonly filters?: Readonly<Record<string, TSchema>>
   /**

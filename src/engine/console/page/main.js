@@ -56,7 +56,7 @@ function SignIn({ why, onEnter }) {
 
 function Console() {
   const { status, mayOperate = false, failed } = useStatus()
-  const [page, path] = usePage()
+  const [page, path, query] = usePage()
   const { [page]: Page = Overview } = pages
   const address = [page, ...path].join('/')
   return html`
@@ -70,7 +70,7 @@ function Console() {
     <main>
       <h1>${capitalised(page)}</h1>
       ${failed === undefined ? null : html`<div class="outage">${h(Failure, { of: failed.failure })}<p>Since ${time(failed.since)}. This page goes on asking; what it shows is older.</p></div>`}
-      ${status === undefined ? html`<p>${failed === undefined ? 'Asking …' : ''}</p>` : h(Guarded, { key: address }, h(Page, { status, mayOperate, path }))}
+      ${status === undefined ? html`<p>${failed === undefined ? 'Asking …' : ''}</p>` : h(Guarded, { key: address }, h(Page, { status, mayOperate, path, query }))}
     </main>
     <footer class="quiet">${status === undefined ? '' : `Process ${status.process.name}, role ${status.process.role}, release ${status.process.release}, started ${new Date(status.process.startedAt).toLocaleString()}`}</footer>
   `
@@ -97,8 +97,8 @@ function useStatus() {
 }
 
 /**
- * The page that the address names, and what follows its name.
- * @returns {[string, string[]]}
+ * The page that the address names, what follows its name, and what stands behind a `?`.
+ * @returns {[name: string, path: string[], query: string]}
  */
 function usePage() {
   const [hash, setHash] = useState(location.hash)
@@ -107,8 +107,9 @@ function usePage() {
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
   }, [])
-  const [name = '', ...path] = hash.slice('#/'.length).split('/').map(decoded)
-  return [Object.hasOwn(pages, name) ? name : 'overview', path]
+  const [where = '', ...query] = hash.slice('#/'.length).split('?')
+  const [name = '', ...path] = where.split('/').map(decoded)
+  return [Object.hasOwn(pages, name) ? name : 'overview', path, query.join('?')]
 }
 
 /**

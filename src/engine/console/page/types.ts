@@ -25,12 +25,15 @@ export type H = <Props>(
 
 export type Submitted = TargetedEvent<HTMLFormElement, SubmitEvent>
 export type Chosen = TargetedEvent<HTMLSelectElement | HTMLInputElement>
+export type Entered = TargetedEvent<HTMLFormElement>
 
 /** What each page is given. */
 export interface PageProps {
   readonly status: Status
   readonly mayOperate: boolean
   readonly path: readonly string[]
+  /** What stands behind a `?` in the address. */
+  readonly query: string
 }
 
 /** A line of a plot. Where nothing was sampled, a sample has its time only. */
@@ -53,12 +56,11 @@ export interface EventBlock {
 
 /** As far as the pages read it. */
 export interface OpenApi {
-  readonly paths: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'patch' | 'delete', Operation>>>>>
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<'post' | 'patch' | 'delete', Operation>>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 interface Operation {
   readonly summary: string
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema?: Schema }[]
   readonly requestBody?: { readonly content: { readonly 'application/json'?: { readonly schema?: Schema } } }
 }
 export interface Schema {
@@ -73,15 +75,6 @@ export interface Schema {
 /** Follows the references of the document. */
 export type SchemaOf = (schema: Schema) => Schema
 
-/** A list of documents. */
-export interface Resource {
-  readonly collection: string
-  readonly path: string
-  /** The path of one document, and its parameter. */
-  readonly one: string
-  readonly parameter: string
-  readonly filters: readonly { readonly name: string; readonly values: readonly string[] }[]
-}
 export interface Command extends Operation {
   readonly path: string
   readonly method: string

@@ -85,8 +85,8 @@ function fixtureOn(
     empty,
     async damage(generation, set, entry) {
       const key = redisKeys({ prefix, version: 'v1' }).generation(generation).set(set)
-      if (isKeyed(set)) await client.zremrangebylex(key, `[${entry}`, `(${entry}|`)
-      else if ((await client.type(key)) === 'hash') await client.hdel(key, `${entry}`)
+      if ((await client.type(key)) === 'hash') await client.hdel(key, `${entry}`)
+      else if (isKeyed(set)) await client.zremrangebylex(key, ...membersOf(entry))
       else await client.zremrangebyscore(key, entry, entry)
     },
     async overwrite(generation, piece, text) {
@@ -94,7 +94,7 @@ function fixtureOn(
       if ('checkpoint' in piece) await client.hset(keys.checkpoints, `${piece.checkpoint}`, text)
       else if ('size' in piece) await client.hset(keys.sizes, piece.size, text)
       else if (isKeyed(piece.set)) {
-        await client.zremrangebylex(keys.set(piece.set), `[${piece.entry}`, `(${piece.entry}|`) // JSON begins with {
+        await client.zremrangebylex(keys.set(piece.set), ...membersOf(piece.entry))
         await client.zadd(keys.set(piece.set), 0, `${piece.entry}${text}`)
       } else if (typeof piece.entry === 'string') await client.hset(keys.set(piece.set), piece.entry, text)
       else {
@@ -126,4 +126,9 @@ function fixtureOn(
       client.disconnect()
     },
   }
+}
+
+/** The members of a keyed set that an entry names: JSON is behind its name. */
+function membersOf(entry: string | number): [from: string, to: string] {
+  return [`[${entry}{`, `(${entry}|`]
 }
