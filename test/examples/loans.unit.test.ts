@@ -129,6 +129,16 @@ it('the books that are lent are listed', async () => {
   expect((await opened.run('listBooks', { query: { status: 'lent' } })).body).toEqual([])
 })
 
+it('the open loans of a member are listed', async () => {
+  await using opened = await openInMemory(library)
+  for (const title of ['Emma', 'Persuasion']) await opened.run('addBook', { body: { title } })
+  for (const bookId of [1, 2]) await opened.run('lendBook', { body: { bookId, memberId: 3 + bookId } })
+  const { body } = await opened.run('listLoans', { query: { memberId: '5', status: 'open' } })
+  expect(body).toMatchObject([{ bookId: 2, memberId: 5, status: 'open' }])
+  for (const query of [{ memberId: '6' }, { memberId: '5', status: 'returned' }])
+    expect((await opened.run('listLoans', { query })).body).toEqual([])
+})
+
 it('who waits for a book has it once it is returned, and its history tells both', async () => {
   await using opened = await openInMemory(library)
   await opened.run('addBook', { body: { title: 'Emma' } })

@@ -6,61 +6,77 @@ import { setName } from '../read-models/document.ts'
 import { type CommandResult, table } from './output.ts'
 
 type Counted = Pick<NamedResource, 'collection' | 'filters'>
+type Sizes = readonly (readonly [name: string, size: number])[]
+
+interface Counts {
+  readonly collection: string
+  readonly total: number
+  readonly enumerations: readonly (readonly [filter: string, sizes: Sizes])[]
+  /** Entries of the index of each filter of any value. */
+  readonly indexes: Sizes
+}
 
 export function statsSummary(resources: readonly Counted[]): string {
-  const filters = namesIn(resources.map(enumerationsOf))
-  const by = filters.length === 0 ? '' : `, by ${listed(filters, 'and')}`
+  const names = namesIn(resources.flatMap(({ filters }) => enumerationsIn(filters)))
+  const by = names.length === 0 ? '' : `, by ${listed(names, 'and')}`
   const collections = resources.map(({ collection }) => collection)
   return `Show how many ${listed(collections, 'and')} there are${by}`
 }
 
 /** `sizeOf`: of a set of documents. */
 export function describeStats(resources: readonly Counted[], sizeOf: (set: string) => number): CommandResult {
-  const counted = resources.map((resource) => {
-    const { collection } = resource
-    const filters = enumerationsOf(resource)
-    const setOf = (filter: string, value: string) =>
-      setName(collection, indexesOf({ filters }).keysFor({ [filter]: value })?.[0])
-    const counts = Object.entries(filters).map(([filter, values]) => {
-      const sizes = valuesOf(values).map((value) => [value, sizeOf(setOf(filter, value))] as const)
-      return [filter, sizes] as const
-    })
-    return { collection, total: sizeOf(collection), counts }
+  const counted = resources.map(({ collection, filters = {} }): Counts => {
+    const { keysFor } = indexesOf({ filters })
+    const sizeBy = (name: string, value: string) => sizeOf(setName(collection, keysFor({ [name]: value })?.[0]))
+    const anyValues = Object.keys(filters).filter((name) => isAnyValue(filters[name]))
+    return {
+      collection,
+      total: sizeOf(collection),
+      enumerations: enumerationsIn(filters).map(([name, values]) => [
+        name,
+        values.map((value) => [value, sizeBy(name, value)]),
+      ]),
+      indexes: anyValues.map((name) => [name, sizeBy(name, '0')]), // whichever value, it is in the one set
+    }
   })
   return { json: Object.fromEntries(counted.map((each) => [each.collection, inJson(each)])), text: inText(counted) }
 }
 
-interface Counts {
-  readonly collection: string
-  readonly total: number
-  readonly counts: readonly (readonly [filter: string, sizes: readonly (readonly [value: string, size: number])[]])[]
+/** The values of one filter stand beside the total. Those of several would be taken for each other's. */
+function inJson({ total, enumerations, indexes }: Counts): object {
+  const entries = indexes.length === 0 ? {} : { indexes: Object.fromEntries(indexes) }
+  const [[, only = []] = [], ...others] = enumerations
+  if (others.length === 0 && only.every(([value]) => value !== 'total' && value !== 'indexes'))
+    return { total, ...Object.fromEntries(only), ...entries }
+  const by = Object.fromEntries(enumerations.map(([filter, sizes]) => [filter, Object.fromEntries(sizes)]))
+  return { total, by, ...entries }
 }
 
-/** The values of one filter stand beside the total. Those of several would be taken for each other's. */
-function inJson({ total, counts }: Counts): object {
-  const [[, only = []] = [], ...others] = counts
-  if (others.length === 0 && only.every(([value]) => value !== 'total')) return { total, ...Object.fromEntries(only) }
-  return { total, by: Object.fromEntries(counts.map(([filter, sizes]) => [filter, Object.fromEntries(sizes)])) }
+function inText(counted: readonly Counts[]): string {
+  const indexes = counted.flatMap(({ collection, indexes }) =>
+    indexes.map(([name, size]) => [collection, name, String(size)]),
+  )
+  const documents = documentsInText(counted)
+  return indexes.length === 0 ? documents : `${documents}\n\n${table(['', 'INDEX', 'ENTRIES'], indexes)}`
 }
 
 /** The filter has a column where they are not all the same one. */
-function inText(counted: readonly Counts[]): string {
-  const [name = '', ...others] = namesIn(counted.map(({ counts }) => Object.fromEntries(counts)))
+function documentsInText(counted: readonly Counts[]): string {
+  const [name = '', ...others] = namesIn(counted.flatMap(({ enumerations }) => enumerations))
   const isOne = others.length === 0
-  const rows = counted.flatMap(({ collection, total, counts }) => [
+  const rows = counted.flatMap(({ collection, total, enumerations }) => [
     [collection, ...(isOne ? [] : ['']), 'total', String(total)],
-    ...counts.flatMap(([filter, sizes]) =>
+    ...enumerations.flatMap(([filter, sizes]) =>
       sizes.map(([value, size]) => [collection, ...(isOne ? [] : [filter]), value, String(size)]),
     ),
   ])
   return table(['', ...(isOne ? [name.toUpperCase()] : ['FILTER', 'VALUE']), 'COUNT'], rows)
 }
 
-/** Each value of these has a set, whose size is recorded. */
-function enumerationsOf({ filters = {} }: Counted): NonNullable<Counted['filters']> {
-  return Object.fromEntries(Object.entries(filters).filter(([, filter]) => !isAnyValue(filter)))
+function enumerationsIn(filters: Counted['filters'] = {}): (readonly [name: string, values: readonly string[]])[] {
+  return Object.entries(filters).flatMap(([name, filter]) => (isAnyValue(filter) ? [] : [[name, valuesOf(filter)]]))
 }
 
-function namesIn(filters: readonly object[]): readonly string[] {
-  return [...new Set(filters.flatMap((each) => Object.keys(each)))]
+function namesIn(named: readonly (readonly [name: string, ...unknown[]])[]): readonly string[] {
+  return [...new Set(named.map(([name]) => name))]
 }

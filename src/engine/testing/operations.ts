@@ -13,8 +13,9 @@ export function operationsOf({ resources, commands }: Definition): ReadonlyMap<s
   const add = (operationId: string | undefined, path: string, method: Operation['method'] = 'GET') => {
     if (operationId !== undefined) operations.set(operationId, { method, path })
   }
-  for (const { path, idName, list, find, history } of resources) {
+  for (const { path, idName, list, find, history, count } of resources) {
     add(list.operationId, path)
+    if (count !== undefined) add(count.operationId, count.path)
     add(find.operationId, `${path}/:${idName}`)
     add(history?.operationId, `${path}/:${idName}/events`)
   }

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { expect, it } from 'vitest'
 import { describeStats, statsSummary } from '../../../src/engine/cli/stats.ts'
 import { define } from '../../../src/engine/definition/definition.ts'
-import { command, defineService, exactJson, stream } from '../../../src/engine/index.ts'
+import { command, defineService, exactJson, Int64Schema, stream } from '../../../src/engine/index.ts'
 import { HttpClient } from '../../lib/http-client.ts'
 import { runCommands } from '../../lib/run-commands.ts'
 import { startHere } from '../../lib/start-here.ts'
@@ -56,6 +56,46 @@ it('each filter of several collections is named', () => {
   expect(json).toEqual({ lots: { total: 1, open: 1, painting: 0 }, bids: { total: 2, high: 0, low: 2 } })
   expect(text).toMatch(/^ +FILTER +VALUE +COUNT\nlots +total +1\nlots +kind +open +1\n/)
   expect(statsSummary(resources)).toBe('Show how many lots and bids there are, by kind and status')
+})
+
+it('an index of any value is told by its entries, and is nothing that documents are counted by', () => {
+  const indexed = {
+    status: oneOf('high', 'low'),
+    sellerId: Int64Schema({ description: 'Who sells' }),
+    title: Type.String(),
+  }
+  const resources = [
+    { collection: 'lots', filters: indexed },
+    { collection: 'bids', filters: { status: oneOf('high', 'low') } },
+  ]
+  const { json, text } = describeStats(
+    resources,
+    sizes({ lots: 3, bids: 1, 'lots:status:low': 3, 'lots:sellerId=': 3, 'lots:title=': 2, 'bids:status:high': 1 }),
+  )
+  expect(json).toEqual({
+    lots: { total: 3, high: 0, low: 3, indexes: { sellerId: 3, title: 2 } },
+    bids: { total: 1, high: 1, low: 0 },
+  })
+  expect(text.split('\n')).toEqual([
+    '      STATUS  COUNT',
+    'lots  total   3',
+    'lots  high    0',
+    'lots  low     3',
+    'bids  total   1',
+    'bids  high    1',
+    'bids  low     0',
+    '',
+    '      INDEX     ENTRIES',
+    'lots  sellerId  3',
+    'lots  title     2',
+  ])
+  expect(statsSummary(resources)).toBe('Show how many lots and bids there are, by status')
+})
+
+it('a value that is called indexes is not taken for them', () => {
+  const filters = { status: oneOf('indexes'), title: Type.String() }
+  const { json } = describeStats([{ collection: 'lots', filters }], sizes({ lots: 1, 'lots:status:indexes': 1 }))
+  expect(json).toEqual({ lots: { total: 1, by: { status: { indexes: 1 } }, indexes: { title: 0 } } })
 })
 
 type Lot = { readonly id: number } | undefined

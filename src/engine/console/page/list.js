@@ -17,8 +17,9 @@ export function List({ list, query, commands, schemaOf }) {
   const { cursor, ...chosen } = Object.fromEntries(new URLSearchParams(query))
   /** @param {Readonly<Record<string, string>>} asked */
   function goTo(asked) {
+    const [here] = location.hash.split('?') // another address would draw the page anew, without the focus
     const wanted = new URLSearchParams(asked)
-    location.hash = wanted.size === 0 ? address : `${address}?${wanted}`
+    location.hash = wanted.size === 0 ? `${here}` : `${here}?${wanted}`
   }
   /** @param {Submitted} submitted */
   function find(submitted) {
