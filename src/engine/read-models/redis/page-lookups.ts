@@ -24,10 +24,7 @@ export function entryLookup(set: string, prefix: string, id: number): SetLookup 
 
 /** What the entries at these keys begin with, each followed by NUL; '' where the set is ordered by id. */
 export function beginnings(indexKeys: readonly IndexKey[]): string {
-  return indexKeys
-    .map((key) => beginningOf(key) ?? '')
-    .map((each) => each && `${each}\0`)
-    .join('')
+  return indexKeys.map((key) => beginningOf(key)?.concat('\0') ?? '').join('')
 }
 
 export function countLookup(collection: string, key: IndexKey): SetLookup {

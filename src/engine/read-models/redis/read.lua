@@ -5,20 +5,19 @@
           in the name of a stream or of an entry: which of ARGV[3..], from 1, 0 for nothing
           member: id and 0    page: the id after which it begins, and its maximum size
           any: the first and the last id, of documents or in fields that are names of streams
-          range: the first id of a page of a keyed set, and its maximum size; what stands before an id: the beginnings of the entries,
-          each followed by NUL
-          entry: an id in a keyed set and the next one; the beginnings that an entry may have    count: 0 and 0; the beginning
-          size: 0 and 0
           owner: 0 and 0: the member or the field that has the name of the stream of the last document before
+          size: 0 and 0: of a set of documents
+          range, a page of a keyed set: its lowest id and its maximum size; entry: an id and the next one; count: 0 and 0, how many
+          entries. What stands before ids: what the entries may begin with, each followed by NUL; for a count one alone, without it
           field: which of ARGV[3..], from 1, and 0
   ARGV[3..] fields of hashes, and what stands before ids
   Returns few long texts, which are the cheapest for the client to read: {state, completeness, result of each lookup, ...}
           The error WRONGTYPE, if KEYS[2], KEYS[3] or a set is of another type
           state, separated by NUL: name of the active generation or '', then fields and values of checkpoints in turn
           completeness: for each of KEYS[4..] 1 if it has the size recorded for it, else 0
-          found: the member as it is or nil; the value of the field or nil; 1 if there is any of the ids, else nil; of a page, separated by commas: how many members,
-          a space, the id of the last where there are more or -; then the JSON texts; of a damaged range ?; of an entry the JSON
-          or nil; a number ]]
+          found: the member as it is or nil; the value of the field or nil; 1 if there is any of the ids, else nil; the JSON of
+          the entry or nil; a number; of a page, separated by commas: how many members, a space, the id of the last where there
+          are more or -; then the JSON texts; ? of a range with an entry that has not the id of its JSON ]]
 local names = {}
 for name in string.gmatch(ARGV[1], '[^%z]+') do names[#names + 1] = name end
 local isHash = {rows = true, keys = true, history = true, parked = true, waiting = true}
@@ -74,48 +73,49 @@ function find.page(set, after, limit)
 end
 
 local function entryId(beginning, id) return beginning .. string.sub('0000000000000000', #id + 1) .. id end
--- The next entry of a range of a keyed set, `size` are read at once. An entry without the id of its JSON is damaged.
-local function step(range, size)
+-- To the next entry of a range of a keyed set, of which `size` are read at once. One without the id of its JSON gets none.
+local function advance(range)
   if range.at == #range.entries and not range.isRead then
-    range.entries = redis.call('ZRANGE', range.key, range.from, range.to, 'BYLEX', 'LIMIT', 0, size)
-    range.from, range.at = '(' .. (range.entries[size] or ''), 0
-    range.isRead = #range.entries < size
+    range.entries = redis.call('ZRANGE', range.key, range.from, range.to, 'BYLEX', 'LIMIT', 0, range.size)
+    range.isRead = #range.entries < range.size
+    range.from, range.at = '(' .. (range.entries[range.size] or ''), 0
   end
   range.at = range.at + 1
   local entry = range.entries[range.at]
-  if not entry then return true end
-  local id, place = string.match(entry, '^0*([1-9]%d*)(){"id":%1[,}]', range.json - 16)
-  range.id, range.number = id, tonumber(id)
-  return place == range.json
+  if entry then
+    local id, behind = string.match(entry, '^0*([1-9]%d*)(){"id":%1[,}]', range.json - 16)
+    range.id = behind == range.json and id
+    range.number = range.id and tonumber(id) or 0
+  end
+  range.entry = entry
+end
+local function lowestOf(ranges)
+  local lowest
+  for i = 1, #ranges do
+    local range = ranges[i]
+    if range.entry and (not lowest or range.number < lowest.number) then lowest = range end
+  end
+  return lowest
 end
 function find.range(set, first, limit, beginnings)
-  limit = tonumber(limit)
-  local ranges = {}
+  local ranges, texts, last = {}, {}, '-'
   for beginning in string.gmatch(beginnings, '([^%z]*)%z') do
-    ranges[#ranges + 1] = {
-      key = KEYS[set + 3], from = '[' .. entryId(beginning, first), to = '(' .. beginning .. ':', json = #beginning + 17,
-      entries = {}, at = 0,
-    }
+    local from, to = '[' .. entryId(beginning, first), '(' .. beginning .. ':'
+    ranges[#ranges + 1] = {key = KEYS[set + 3], from = from, to = to, json = #beginning + 17, entries = {}, at = 0}
   end
-  local size = math.ceil((limit + 1) / #ranges)
-  for i = #ranges, 1, -1 do
-    if not step(ranges[i], size) then return '?' end
-    if not ranges[i].entries[ranges[i].at] then table.remove(ranges, i) end
+  local size = math.min(limit + 1, math.ceil(2 * (limit + 1) / #ranges)) -- another read costs more than some entries too many
+  for i = 1, #ranges do
+    ranges[i].size = size
+    advance(ranges[i])
   end
-  local texts, last = {}, '-'
-  while #ranges > 0 do
-    local lowest = 1
-    for i = 2, #ranges do
-      if ranges[i].number < ranges[lowest].number then lowest = i end
-    end
-    local range = ranges[lowest]
-    if #texts == limit then return pageOf(texts, last) end
-    last = range.id
-    texts[#texts + 1] = string.sub(range.entries[range.at], range.json)
-    if not step(range, size) then return '?' end
-    if not range.entries[range.at] then table.remove(ranges, lowest) end
+  for i = 1, tonumber(limit) do
+    local range = lowestOf(ranges)
+    if not range then return pageOf(texts, '-') end
+    if not range.id then return '?' end
+    texts[i], last = string.sub(range.entry, range.json), range.id
+    advance(range)
   end
-  return pageOf(texts, '-')
+  return pageOf(texts, lowestOf(ranges) and last or '-')
 end
 function find.entry(set, id, next, beginnings)
   for beginning in string.gmatch(beginnings, '([^%z]*)%z') do

@@ -130,7 +130,7 @@ describeWithBrokers('keyed sets of redis read models', ({ redisUrl }) => {
     expect(await fixture.client.exists(key)).toBe(0)
   })
 
-  /** In place of the entry of seat 3, the first one in front. */
+  /** Puts another entry there for seat 3, the first one in front. */
   async function replaceThird(entry: string | Buffer): Promise<void> {
     expect(await fixture.client.zrem(key, `${entryId(front, 3)}${jsonOf(3)}`)).toBe(1)
     expect(await fixture.client.zadd(key, 0, entry)).toBe(1)

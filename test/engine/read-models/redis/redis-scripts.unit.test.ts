@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { scripts } from '../../../../src/engine/read-models/redis/redis-calls.ts'
 import { parseProgressMessage, progressMessage } from '../../../../src/engine/read-models/redis/redis-progress.ts'
-import { decodeSnapshot } from '../../../../src/engine/read-models/redis/stored.ts'
+import { decodeEntry, decodeSnapshot } from '../../../../src/engine/read-models/redis/stored.ts'
 import { encodeCheckpoint, startOfPartition } from '../../../../src/engine/read-models/stored-texts.ts'
 
 /** What is wrong with the header of a script: it has to name the script, all its keys and arguments, and what it returns. */
@@ -85,4 +85,33 @@ it('a checkpoint of what is no partition is none, and a checkpoint without a pos
   const { checkpoints } = decodeSnapshot('generation', ['epoch', 'log', '999', stored, '4294967294', stored])
   expect([...checkpoints.keys()]).toEqual([999])
   expect(() => decodeSnapshot('generation', ['0', stored.replace('3', '1e300')])).toThrow('not a checkpoint')
+})
+
+describe('an entry of a keyed set', () => {
+  const [id, json] = ['0000000000000007', '{"id":7,"text":" 0000000000000008{\\"id\\":8}"}']
+  it.each([
+    '1:7',
+    '1:7available ',
+    '1:7 ',
+    '1:7available  1234567890123456 ',
+    '5:1:7a ',
+    '3:é🐕sold ',
+    '17:00000000000000012',
+    '3:{ }',
+  ])('that begins with "%s" is told apart from its JSON', (beginning) => {
+    expect(decodeEntry(`${beginning}${id}${json}`)).toEqual([`${beginning}${id}`, json])
+  })
+
+  it.each([
+    '',
+    '7',
+    `7${id}${json}`,
+    `:7${id}${json}`,
+    `1:${id}{`,
+    `1:7${id}`,
+    `1:7${id}7${json}`,
+    `999:7${id}${json}`,
+  ])('that cannot be read as such is named by all of it: "%s"', (entry) =>
+    expect(decodeEntry(entry)).toEqual([entry, '']),
+  )
 })
