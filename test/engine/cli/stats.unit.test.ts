@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { expect, it } from 'vitest'
 import { describeStats, statsSummary } from '../../../src/engine/cli/stats.ts'
 import { define } from '../../../src/engine/definition/definition.ts'
-import { command, defineService, exactJson, stream } from '../../../src/engine/index.ts'
+import { command, defineService, exactJson, Int64Schema, stream } from '../../../src/engine/index.ts'
 import { HttpClient } from '../../lib/http-client.ts'
 import { runCommands } from '../../lib/run-commands.ts'
 import { startHere } from '../../lib/start-here.ts'
@@ -42,6 +42,15 @@ it('a value that is called total is not taken for the total', () => {
   const lots = [{ collection: 'lots', filters: { status } }]
   const { json } = describeStats(lots, sizes({ lots: 3, 'lots:status:total': 1, 'lots:status:sold': 2 }))
   expect(json).toEqual({ lots: { total: 3, by: { status: { open: 0, sold: 2, total: 1 } } } })
+})
+
+it('a filter of any value is not counted', () => {
+  const lots = [
+    { collection: 'lots', filters: { name: Type.String(), kind, owner: Int64Schema({ description: 'Of' }) } },
+  ]
+  const { json } = describeStats(lots, sizes({ lots: 3, 'lots:kind:open': 2, 'lots:name=': 3 }))
+  expect(json).toEqual({ lots: { total: 3, open: 2, painting: 0 } })
+  expect(statsSummary(lots)).toBe('Show how many lots there are, by kind')
 })
 
 it('each filter of several collections is named', () => {
