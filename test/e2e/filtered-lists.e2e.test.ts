@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { describeWithBrokers } from '../brokers/describe.ts'
 import type { Answer } from '../lib/http-client.ts'
 import { temporaryFolder } from '../lib/temporary-folder.ts'
@@ -21,21 +21,34 @@ function after({ headers }: Answer) {
   return { 'consistency-token': headers.get('consistency-token') ?? '', prefer: 'wait=10' }
 }
 
-function answered(answer: Answer, status: number): Answer {
+/** As a client that sends a request again where nothing came of it yet: a busy machine is slow for a moment. */
+async function answered(send: () => Promise<Answer>, status: number): Promise<Answer> {
+  const answer = await vi.waitFor(
+    async () => {
+      const each = await send()
+      if (each.status === 503) throw new Error(each.text)
+      return each
+    },
+    { timeout: 30_000, interval: 50 },
+  )
   expect(answer.status, answer.text).toBe(status)
   return answer
 }
 
 async function read<T>({ reader }: Sides, path: string, headers = {}): Promise<T> {
-  return answered(await reader.request(path, { headers }), 200).body as T
+  return (await answered(() => reader.request(path, { headers }), 200)).body as T
 }
 
 const idsOf = (pets: readonly { readonly id: number }[]) => pets.map(({ id }) => id)
 
 /** The pets of a query, page by page, each once and in ascending order of id. */
 async function walk({ reader }: Sides, query: string): Promise<number[]> {
-  const pages = await Array.fromAsync(reader.pages<Pet>(`/v1/pets?${query}&limit=7`))
-  const ids = pages.flatMap(({ documents }) => idsOf(documents))
+  const ids: number[] = []
+  for (let path: string | undefined = `/v1/pets?${query}&limit=7`; path !== undefined; ) {
+    const page: Answer = await answered(() => reader.request(path ?? ''), 200)
+    ids.push(...idsOf(page.body as Pet[]))
+    path = /^<(.+)>; rel="next"$/.exec(page.headers.get('link') ?? '')?.[1]
+  }
   expect(ids).toEqual([...new Set(ids)].sort((one, other) => one - other))
   return ids
 }
@@ -46,13 +59,13 @@ const sumOf = (inventory: Inventory) => Object.values(inventory).reduce((sum, co
 function addMany({ writer }: Sides, count: number, categoryId: number): Promise<number[]> {
   return inParallel(count, 6, async (i) => {
     const pet = { name: `pet ${i}`, categoryId, status: 'available' }
-    return (answered(await writer.post(pet, { prefer: 'wait=10' }), 201).body as Pet).id
+    return ((await answered(() => writer.post(pet, { prefer: 'wait=10' }), 201)).body as Pet).id
   })
 }
 
 /** It is found at once where it went, and no longer where it was. */
 async function move(sides: Sides, id: number, from: number, to: number): Promise<void> {
-  const headers = after(answered(await sides.writer.change(id, { categoryId: to }), 200))
+  const headers = after(await answered(() => sides.writer.change(id, { categoryId: to }), 200))
   const found = (category: number, more = '') =>
     read<Pet[]>(sides, `/v1/pets?categoryId=${category}&id=${id}${more}`, headers)
   expect(idsOf(await found(to))).toEqual([id])
@@ -63,7 +76,7 @@ async function move(sides: Sides, id: number, from: number, to: number): Promise
 
 /** An order and its end change the counts at once, and are found under the pet. */
 async function orderAndCancel(sides: Sides, petId: number): Promise<void> {
-  const placed = answered(await sides.writer.place(petId), 201)
+  const placed = await answered(() => sides.writer.place(petId), 201)
   const { id } = placed.body as Order
   const inventory = await read<Inventory>(sides, `/v1/store/inventory?categoryId=${shop}`, after(placed))
   expect(inventory.pending).toBeGreaterThan(0)
@@ -71,7 +84,7 @@ async function orderAndCancel(sides: Sides, petId: number): Promise<void> {
   expect(sumOf(inventory)).toBe(ordered)
   const orders = `/v1/store/orders?petId=${petId}`
   expect(idsOf(await read<Order[]>(sides, `${orders}&status=placed`, after(placed)))).toEqual([id])
-  const headers = after(answered(await sides.writer.update(id, 'cancelled'), 200))
+  const headers = after(await answered(() => sides.writer.update(id, 'cancelled'), 200))
   expect(idsOf(await read<Order[]>(sides, orders, headers))).toContain(id)
   expect(await read<Order[]>(sides, `${orders}&status=placed`, headers)).toEqual([])
 }
@@ -79,7 +92,8 @@ async function orderAndCancel(sides: Sides, petId: number): Promise<void> {
 /** What is added is found and counted by its token, however little its client waited. */
 async function addAndFind(sides: Sides, categoryId: number): Promise<void> {
   for (let count = 1; count <= 5; count++) {
-    const added = answered(await sides.writer.post({ name: 'New', categoryId }, { prefer: 'wait=0' }), 201)
+    const pet = { name: 'New', categoryId }
+    const added = await answered(() => sides.writer.post(pet, { prefer: 'wait=0' }), 201)
     const headers = after(added)
     expect(idsOf(await read<Pet[]>(sides, `/v1/pets?categoryId=${categoryId}`, headers))).toContain(
       (added.body as Pet).id,
@@ -139,7 +153,7 @@ async function expectRemovedIsGone(sides: Sides, pets: readonly number[], count:
   const [removed, kept] = [pets.slice(0, pets.length / 2), pets.slice(pets.length / 2)]
   const inCategory = `categoryId=${home}`
   for (const [n, id] of removed.entries()) {
-    const headers = after(answered(await sides.writer.remove(id), 204))
+    const headers = after(await answered(() => sides.writer.remove(id), 204))
     expect(await read<Pet[]>(sides, `/v1/pets?${inCategory}&id=${id}`, headers)).toEqual([])
     const { available } = await read<Inventory>(sides, `/v1/store/inventory?${inCategory}`, headers)
     expect(available).toBe(count - n - 1)
@@ -159,7 +173,7 @@ describe('pets are found by category, and counted, while they move, are ordered 
   })
 })
 
-describeWithBrokers('pets are found by category while they move', (brokers) => {
+describeWithBrokers('pets are found by category, and counted', (brokers) => {
   it.each([1, 3])('over %d shards, on whichever instance', { timeout: 240_000 }, async (shards) => {
     const environment = { ...brokerEnvironment(brokers), READ_MODEL_SHARDS: String(shards) }
     const { clients } = await startRoles(environment)
