@@ -42,6 +42,16 @@ async function expectLibrary(environment: Environment): Promise<void> {
   expect(outcomeOf(await change('extend'))).toBe('409 loan_is_over')
   expect((await client.request('/v1/loans?status=returned')).body).toMatchObject([{ id: loan, status: 'returned' }])
   expect((await client.request(`/v1/loans?id=1,${loan}&status=returned`)).body).toMatchObject([{ id: loan }])
+  const idsOf = async (query: string) =>
+    ((await client.request(`/v1/loans?${query}`)).body as { id: number }[]).map(({ id }) => id)
+  for (const query of [`bookId=${book}`, 'memberId=3', 'memberId=3&status=returned', `status=returned&bookId=${book}`])
+    expect([query, await idsOf(query)]).toEqual([query, [loan]])
+  for (const query of ['memberId=4', 'memberId=3&status=open', `bookId=${book + 1}`])
+    expect(await idsOf(query)).toEqual([])
+  expect((await client.request(`/v1/loans?bookId=${book}&memberId=3`)).body).toMatchObject({
+    status: 400,
+    message: 'query: bookId and memberId cannot be used together; bookId goes with status, memberId goes with status',
+  })
   expect(outcomeOf(await client.request('/v1/loans/999999'))).toBe('404 loan_not_found')
 
   const again = await post('/v1/loans', { bookId: book, memberId: 3 }, keyed('emma'))
