@@ -25,6 +25,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/store/inventory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the animals by status (beta)
+         * @description How many animals there are by status; with `categoryId`, of that category alone. As exact as a list.
+         */
+        get: operations["getInventory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/pets/{petId}": {
         parameters: {
             query?: never;
@@ -323,6 +343,29 @@ export interface components {
              * @description What else there is to say: 1 to 1000 characters of well-formed Unicode, not only white space
              */
             description?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * PetCounts
+         * @description How many animals there are by `status`
+         */
+        PetCounts: {
+            /**
+             * Format: int64
+             * @description How many animals have the status available
+             */
+            available: bigint;
+            /**
+             * Format: int64
+             * @description How many animals have the status pending
+             */
+            pending: bigint;
+            /**
+             * Format: int64
+             * @description How many animals have the status sold
+             */
+            sold: bigint;
         } & {
             [key: string]: unknown;
         };
@@ -1016,6 +1059,8 @@ export interface operations {
                 cursor?: string;
                 /** @description The animals with these ids, in ascending order of id (beta); those that there are not are left out. Not together with `limit` or `cursor`: all are in one answer */
                 id?: bigint[];
+                /** @description Identifier of the category that the animals belong to (beta) */
+                categoryId?: bigint;
             };
             header?: {
                 /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
@@ -1095,6 +1140,49 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Pet"];
+                };
+            };
+            /** @description Any other error */
+            default: {
+                headers: {
+                    /** @description What the error code means (RFC 8288): `<…>; rel="help"` */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getInventory: {
+        parameters: {
+            query?: {
+                /** @description Identifier of the category that the animals belong to (beta) */
+                categoryId?: bigint;
+            };
+            header?: {
+                /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */
+                "Consistency-Token"?: string;
+                /** @description `wait=N` waits up to N seconds, 0 to 10, until the answer includes what the `Consistency-Token` stands for (RFC 7240). The default is one second. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many animals there are */
+            200: {
+                headers: {
+                    /** @description Pass it to requests that must see nothing older than this answer; sent if the request had one, on any instance */
+                    "Consistency-Token"?: string;
+                    /** @description `wait=N`, if the request said how long to wait */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PetCounts"];
                 };
             };
             /** @description Any other error */
@@ -1288,6 +1376,8 @@ export interface operations {
                 cursor?: string;
                 /** @description The orders with these ids, in ascending order of id (beta); those that there are not are left out. Not together with `limit` or `cursor`: all are in one answer */
                 id?: bigint[];
+                /** @description Identifier of the pet that the orders are for (beta) */
+                petId?: bigint;
             };
             header?: {
                 /** @description One or several tokens from earlier answers, separated by commas: the answer is at least as new as all of them. */

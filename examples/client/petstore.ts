@@ -65,8 +65,15 @@ export async function send<Data>(request: () => Promise<Answer<Data>>): Promise<
   }
 }
 
-/** Every pet, or every one of a status, page by page along the links. */
-export async function* allPets(petstore: Petstore, first: { limit?: number; status?: Pet['status'] } = {}) {
+/** What narrows a list of pets. */
+interface PetQuery {
+  readonly limit?: number
+  readonly status?: Pet['status']
+  readonly categoryId?: bigint
+}
+
+/** Every pet, or those of a status and a category, page by page along the links. */
+export async function* allPets(petstore: Petstore, first: PetQuery = {}) {
   let query: typeof first | undefined = first
   while (query !== undefined) {
     const { data, response } = await send(() => petstore.GET('/pets', { params: { query: query as typeof first } }))
@@ -75,7 +82,7 @@ export async function* allPets(petstore: Petstore, first: { limit?: number; stat
   }
 }
 
-/** The query of the next page (RFC 8288): limit, status and cursor. */
+/** The query of the next page (RFC 8288): as before, with a cursor. */
 function nextPage({ headers }: Response): Record<string, string> | undefined {
   const [, path] = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '') ?? []
   return path === undefined ? undefined : Object.fromEntries(new URL(path, 'http://any').searchParams)
@@ -88,7 +95,7 @@ function errorIn({ error, response: { status } }: Answer<unknown>): ErrorBody {
 }
 
 /** The names of what is an int64 in an answer. */
-const int64Name = /^id$|Id$|^streamversion$/
+const int64Name = /^id$|Id$|^streamversion$|^(available|pending|sold)$/
 
 /** The same answer, with a Content-Length: without one openapi-fetch would parse the text itself, and round integers. */
 async function exactResponse(response: Response): Promise<Response> {

@@ -27,6 +27,17 @@ for await (const pet of allPets(petstore, { status: 'available', limit: 1 })) {
   if (count === 2) break
 }
 
+// Find the pets of a category, those of it that are available, and how many there are of each status.
+const { categoryId } = rex
+const reader = { header: { 'Consistency-Token': token } }
+const { data: listed } = await send(() =>
+  petstore.GET('/pets', { params: { ...reader, query: { categoryId, status: 'available' } } }),
+)
+const { data: inventory } = await send(() =>
+  petstore.GET('/store/inventory', { params: { ...reader, query: { categoryId } } }),
+)
+say(`category ${categoryId}: ${listed.length} available, and the inventory says ${inventory.available}`)
+
 // Order Rex. Nobody else can, and the code of the error says why.
 const order = await send(() =>
   petstore.POST('/store/orders', {
@@ -51,6 +62,9 @@ await send(() => change('approved', seen))
 await refused('cancelling it as it was seen before', () => change('cancelled', seen))
 const { data: delivered } = await send(() => change('delivered'))
 say(`order ${orderId} is ${delivered.status}`)
+const ordersOfRex = { params: { query: { petId: rex.id, status: 'delivered' } } } as const
+const { data: orders } = await send(() => petstore.GET('/store/orders', ordersOfRex))
+say(`orders of pet ${rex.id} that are delivered: ${orders.length}`)
 
 // Say what a category is, and move Rex to it. When it is removed, Rex keeps its id.
 const { data: dogs } = await send(() =>

@@ -20,7 +20,11 @@ export const orders: Resource<'order'> = {
   },
   filters: {
     status: OrderStatus,
-    petId: Int64Schema({ description: 'Identifier of the pet that the orders are for', examples: [1] }),
+    petId: Int64Schema({
+      description: 'Identifier of the pet that the orders are for (beta)',
+      examples: [1],
+      'x-stability': 'beta',
+    }),
   },
   together: [['petId', 'status']],
   list: {

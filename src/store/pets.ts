@@ -11,7 +11,11 @@ export const pets: Resource<'pet'> = {
   example: { id: 1, name: 'Rex', categoryId: 7, status: 'available' },
   filters: {
     status: PetStatus,
-    categoryId: Int64Schema({ description: 'Identifier of the category that the animals belong to', examples: [7] }),
+    categoryId: Int64Schema({
+      description: 'Identifier of the category that the animals belong to (beta)',
+      examples: [7],
+      'x-stability': 'beta',
+    }),
   },
   together: [['categoryId', 'status']],
   count: {

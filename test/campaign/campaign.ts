@@ -1,5 +1,6 @@
 import { Random } from '../lib/random.ts'
 import { drawn, type Fault, type Lane } from './faults/fault.ts'
+import type { Served } from './served.ts'
 import * as onBrokers from './system/broker-scenarios.ts'
 import { expectClocks } from './system/clock.ts'
 import { embedded, type StartScenario } from './system/scenario.ts'
@@ -17,6 +18,7 @@ export const phases = ['alone', 'at-once'] as const
 export type Phase = (typeof phases)[number]
 
 export interface Run {
+  readonly served: Served
   readonly seed: number
   readonly scenario: ScenarioName
   readonly minutes: number
@@ -28,9 +30,9 @@ export interface Run {
 
 /** One scenario under the faults of one seed, and what was untrue in it. What it starts ends with `stack`. */
 export async function runCampaign(stack: AsyncDisposableStack, run: Run): Promise<Outcome> {
-  const { seed, scenario, minutes, folder } = run
+  const { seed, scenario, minutes, folder, served } = run
   await expectClocks()
-  const trial = await startTrial(stack, scenarios[scenario], { seed, folder, thinkMs, canMount: true })
+  const trial = await startTrial(stack, scenarios[scenario], { served, seed, folder, thinkMs, canMount: true })
   const over = new AbortController()
   stack.defer(() => over.abort())
   const ms = (minutes * 60_000) / run.phases.length

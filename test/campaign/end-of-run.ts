@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { checkDocuments } from '../judge/documents.ts'
-import { type Contradiction, collections, contradiction, type History, type Shown } from '../judge/history.ts'
+import { type Contradiction, contradiction, type History } from '../judge/history.ts'
+import type { Shown } from '../judge/operations.ts'
 import { checkPublished } from '../judge/published.ts'
+import { services } from '../judge/services.ts'
 import { HttpClient } from '../lib/http-client.ts'
 import { followToEnd } from './followers.ts'
 import { paths, type Recorder } from './recorder.ts'
@@ -97,6 +99,7 @@ export async function documented(
   if (readDocuments === undefined || api === undefined) return []
   const client = new HttpClient(api, apiKey)
   return await untilNothingIsFound(async () => {
+    const { collections } = services[history.service ?? 'petstore']
     const found = collections.map(async (collection) =>
       checkDocuments(history, partitions, {
         ...{ collection, records: await readDocuments(collection) },

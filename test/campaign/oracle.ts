@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Result } from '../brokers/program.ts'
-import { type Contradiction, contradiction, type Exchange, type History, type Operation } from '../judge/history.ts'
+import { type Contradiction, contradiction, type Exchange, type History } from '../judge/history.ts'
 import { checkAgainstLog } from '../judge/judge.ts'
-import { petstore } from './faults/operators.ts'
+import type { Operation } from '../judge/operations.ts'
+import { runProgramOf } from './faults/operators.ts'
 import type { Recorder } from './recorder.ts'
+import type { Served } from './served.ts'
 import { apiKey, type Scenario } from './system/scenario.ts'
 import type { Supervised } from './system/supervised.ts'
 
@@ -39,6 +41,17 @@ const expected: Readonly<Record<Operation, ReadonlySet<string>>> = {
   getCategory: new Set(['200', '304', '404 category_not_found', ...unreadable]),
   listCategories: new Set(['200', ...unreadable]),
   listCategoryEvents: new Set(['200', '404 category_not_found', ...unreadable, noLog]),
+  addBook: new Set(['201', ...unwritable]),
+  getBook: new Set(['200', '304', '404 book_not_found', ...unreadable]),
+  listBooks: new Set(['200', ...unreadable]),
+  listBookEvents: new Set(['200', '404 book_not_found', ...unreadable, noLog]),
+  lendBook: new Set(['201', '409 book_is_lent', '422 unknown_book', ...unwritable]),
+  changeLoan: new Set(['200', '404 loan_not_found', '409 loan_is_over', '412 precondition_failed', ...unwritable]),
+  getLoan: new Set(['200', '304', '404 loan_not_found', ...unreadable]),
+  listLoans: new Set(['200', ...unreadable]),
+  reserveBook: new Set(['201', '409 book_is_in', '409 line_is_full', '422 unknown_book', ...unwritable]),
+  getReservation: new Set(['200', '304', '404 reservation_not_found', ...unreadable]),
+  listReservations: new Set(['200', ...unreadable]),
   followEvents: new Set(['200', notInTime, noLog]),
 }
 
@@ -58,21 +71,25 @@ function unexpected(exchange: Exchange): Contradiction[] {
   return [contradiction('unexpected answer', `${operation} was answered ${textOf(exchange)}`, [exchange])]
 }
 
-/** After the last fault all is served within 30 s by itself, and `petstore verify` finds nothing. Resolves to what was not so. */
+/** After the last fault all is served within 30 s by itself, and `verify` finds nothing. Resolves to what was not so. */
 export async function healed(scenario: Scenario, recorder: Recorder): Promise<Contradiction[]> {
   const deadline = performance.now() + healedWithinMs
   const late = await servedAgain(scenario, recorder, 'the last fault')
   return [...late, ...(await verified(scenario, deadline))]
 }
 
-/** Within 30 s each process adds a pet, and lists what was added. Resolves to what was not so. */
-export async function servedAgain({ apis }: Scenario, recorder: Recorder, after: string): Promise<Contradiction[]> {
+/** Within 30 s each process adds something, and lists what was added. Resolves to what was not so. */
+export async function servedAgain(
+  { apis, served }: Scenario,
+  recorder: Recorder,
+  after: string,
+): Promise<Contradiction[]> {
   const deadline = performance.now() + healedWithinMs
   const late: Contradiction[] = []
   for (const api of apis) {
     const key = `served ${api.name} ${performance.now()}`
     for (;;) {
-      const answers = await addAndList(api, recorder, key)
+      const answers = await addAndList(api, recorder, served, key)
       if (answers === '201 200' && (await api.isReady())) break
       if (performance.now() > deadline) {
         late.push(contradiction('not served again', `${api.instance}, 30 s after ${after}: ${answers}`))
@@ -85,13 +102,12 @@ export async function servedAgain({ apis }: Scenario, recorder: Recorder, after:
 }
 
 /** Resolves to the two statuses, with codes. */
-async function addAndList(api: Supervised, recorder: Recorder, idempotencyKey: string): Promise<string> {
+async function addAndList(api: Supervised, recorder: Recorder, served: Served, key: string): Promise<string> {
   const asked = { session: undefined, apiKey }
-  const wanted = { name: idempotencyKey, categoryId: 1 }
-  const added = await recorder.ask(api, { operation: 'createPet', idempotencyKey, wanted, ...asked })
+  const added = await recorder.ask(api, { ...served.adding(key), ...asked })
   if (added?.tokenAfter === undefined) return textOf(added)
   const page = { after: 0, limit: 100 }
-  const listed = await recorder.ask(api, { operation: 'listPets', page, token: added.tokenAfter, ...asked })
+  const listed = await recorder.ask(api, { operation: served.listing, page, token: added.tokenAfter, ...asked })
   return `${textOf(added)} ${textOf(listed)}`
 }
 
@@ -99,13 +115,13 @@ function textOf(answer: Exchange | undefined): string {
   return [answer?.status ?? 'no answer', answer?.code].filter((part) => part !== undefined).join(' ')
 }
 
-/** At the deadline at the latest, `petstore verify` finds nothing, and nothing is parked. Resolves to what was not so. */
-export async function verified({ environment }: Scenario, deadline: number): Promise<Contradiction[]> {
+/** At the deadline at the latest, `verify` finds nothing, and nothing is parked. Resolves to what was not so. */
+export async function verified({ environment, served }: Scenario, deadline: number): Promise<Contradiction[]> {
   for (;;) {
     const isLast = performance.now() > deadline
-    const verify = await petstore(environment, 'verify', '--json')
+    const verify = await runProgramOf(served, environment, 'verify', '--json')
     const isEqual = verify.code === 0 && JSON.parse(verify.output).differences.length === 0
-    const parked = await petstore(environment, 'parked', 'list', '--json')
+    const parked = await runProgramOf(served, environment, 'parked', 'list', '--json')
     if (isEqual && parked.code === 0 && JSON.parse(parked.output).length === 0) return []
     if (isLast && !isEqual) return [contradiction('verify finds differences', textOfRan(verify))]
     if (isLast) return [contradiction('events are parked', textOfRan(parked))]

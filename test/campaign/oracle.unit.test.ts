@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Exchange, Operation } from '../judge/history.ts'
+import type { Exchange } from '../judge/history.ts'
+import type { Operation } from '../judge/operations.ts'
 import { contradictionsOf } from './oracle.ts'
 
 const times = { session: undefined, instance: 'api-1#1', sentMs: 0, answeredMs: 1 }
@@ -17,6 +18,8 @@ describe('an answer', () => {
     ['createPet', 504, 'append_outcome_unknown'],
     ['placeOrder', 422, 'unknown_pet'],
     ['updateOrder', undefined, undefined],
+    ['lendBook', 409, 'book_is_lent'],
+    ['changeLoan', 409, 'loan_is_over'],
   ] as const)('may be expected: %s %i %s', (operation, status, code) => {
     expect(rulesOf(operation, status, code)).toEqual([])
   })
@@ -29,6 +32,8 @@ describe('an answer', () => {
     ['listOrders', 404, 'order_not_found'],
     ['createPet', 409, 'order_transition_invalid'],
     ['followEvents', 400, 'invalid_consistency_token'],
+    ['changeLoan', 409, 'loan_is_overdue'],
+    ['getReservation', 404, 'loan_not_found'],
   ] as const)('is of another operation: %s %i %s', (operation, status, code) => {
     expect(rulesOf(operation, status, code)).toContain('unexpected answer')
   })

@@ -1,4 +1,5 @@
-import { collectionOf, type Exchange, type Operation, type Shown, traceparentOf } from '../judge/history.ts'
+import { type Exchange, traceparentOf } from '../judge/history.ts'
+import { collectionOf, isOf, type Shown } from '../judge/operations.ts'
 
 const patienceMs = 20_000
 
@@ -28,21 +29,13 @@ export type Answered = Exchange & {
   readonly link?: string | undefined
 }
 
-const methods: Readonly<Partial<Record<Operation, 'POST' | 'PATCH' | 'DELETE'>>> = {
-  createPet: 'POST',
-  updatePet: 'PATCH',
-  removePet: 'DELETE',
-  placeOrder: 'POST',
-  updateOrder: 'PATCH',
-  createCategory: 'POST',
-  updateCategory: 'PATCH',
-  removeCategory: 'DELETE',
-}
-
 export const paths: Readonly<Record<Shown, string>> = {
   pets: '/v1/pets',
   orders: '/v1/store/orders',
   categories: '/v1/categories',
+  books: '/v1/books',
+  loans: '/v1/loans',
+  reservations: '/v1/reservations',
 }
 
 /** Sends requests, and keeps each with what it was answered. */
@@ -120,20 +113,30 @@ async function send(
   }
 }
 
-function pathOf({ operation, id, page, path }: Question): string {
+function pathOf(question: Question): string {
+  const { operation, id, page, path } = question
   if (path !== undefined) return path
   const collection = paths[collectionOf(operation)]
-  if (operation.endsWith('Events')) return `${collection}/${id}/events?limit=100`
-  if (page !== undefined) {
-    return `${collection}?limit=${page.limit}${page.status === undefined ? '' : `&status=${page.status}`}`
-  }
-  return /^(create|place)/.test(operation) ? collection : `${collection}/${id}`
+  if (isOf(question, 'history')) return `${collection}/${id}/events?limit=100`
+  if (page !== undefined) return `${collection}?${new URLSearchParams({ limit: `${page.limit}`, ...page.filters })}`
+  return isOf(question, 'create', 'place') ? collection : `${collection}/${id}`
+}
+
+function methodOf(question: Question): 'GET' | 'POST' | 'PATCH' | 'DELETE' {
+  if (isOf(question, 'create', 'place')) return 'POST'
+  if (isOf(question, 'update')) return 'PATCH'
+  return isOf(question, 'remove') ? 'DELETE' : 'GET'
+}
+
+/** What holds the document is named by its id. */
+function bodyOf({ operation, id, wanted }: Question): object | undefined {
+  if (operation === 'placeOrder') return { petId: id }
+  return operation === 'lendBook' || operation === 'reserveBook' ? { bookId: id, ...wanted } : wanted
 }
 
 function requestOf(question: Question, number: number): RequestInit {
-  const { operation, id, wanted, idempotencyKey, token, cached, waitSeconds, apiKey } = question
-  const method = methods[operation] ?? 'GET'
-  const body = operation === 'placeOrder' ? { petId: id } : wanted
+  const { idempotencyKey, token, cached, waitSeconds, apiKey } = question
+  const method = methodOf(question)
   return {
     method,
     signal: AbortSignal.timeout(patienceMs),
@@ -146,7 +149,7 @@ function requestOf(question: Question, number: number): RequestInit {
       ...(waitSeconds === undefined ? {} : { prefer: `wait=${waitSeconds}` }),
       ...(cached === undefined ? {} : { [method === 'GET' ? 'if-none-match' : 'if-match']: cached.tag }),
     },
-    ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(body) }),
+    ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(bodyOf(question)) }),
   }
 }
 
@@ -177,10 +180,10 @@ function cachedBy({ cached }: Question): unknown {
 }
 
 /** A list of objects where a list was asked for, else an object. Throws SyntaxError. */
-function bodyIn(text: string, { operation }: Question): unknown {
+function bodyIn(text: string, question: Question): unknown {
   const body = parsed(text)
-  const isAsAsked = operation.startsWith('list') ? Array.isArray(body) && body.every(isObject) : isObject(body)
-  if (!isAsAsked) throw new SyntaxError(`not a body of ${operation}: ${text}`)
+  const isAsAsked = isOf(question, 'list', 'history') ? Array.isArray(body) && body.every(isObject) : isObject(body)
+  if (!isAsAsked) throw new SyntaxError(`not a body of ${question.operation}: ${text}`)
   return body
 }
 

@@ -3,9 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { ServiceName } from '../judge/history.ts'
 import { type Phase, phases, runCampaign, type ScenarioName, scenarios } from './campaign.ts'
 import type { FaultSummary } from './journal.ts'
 import { describeContradiction, faultTable } from './report.ts'
+import { served } from './served.ts'
 import type { Outcome } from './trial.ts'
 
 const names = Object.keys(scenarios) as ScenarioName[]
@@ -15,6 +17,7 @@ interface Options {
   readonly seeds: number
   readonly minutes: number
   readonly scenario?: ScenarioName
+  readonly service: ServiceName
   readonly only?: Phase
   readonly json?: string
 }
@@ -25,9 +28,10 @@ const program = new Command('campaign')
   .option('--seeds <n>', 'how many seeds, one after the other', whole, 1)
   .option('--minutes <n>', 'how long there are faults, for each seed', positive, 1)
   .addOption(new Option('--scenario <name>', 'by default the seeds take turns').choices(names))
+  .addOption(new Option('--service <name>', 'what is served').choices(Object.keys(served)).default('petstore'))
   .addOption(new Option('--only <phase>', 'by default half of the time each').choices(phases))
   .option('--json <file>', 'write the faults of all seeds to a file')
-const { seed: first, seeds, minutes, scenario: given, only, json } = program.parse().opts<Options>()
+const { seed: first, seeds, minutes, scenario: given, service, only, json } = program.parse().opts<Options>()
 
 /** What a signal has to end before this process: brokers, services, file systems. */
 const interrupted = new AsyncDisposableStack()
@@ -41,13 +45,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const faults: FaultSummary[] = []
-let [failed, count, answers] = [0, 0, 0]
+let [failed, count, answers, severals] = [0, 0, 0, 0]
 for (let seed = first; seed < first + seeds; seed++) {
   const scenario = given ?? (names[seed % names.length] as ScenarioName)
   const folder = mkdtempSync(join(tmpdir(), `petstore-campaign-${seed}-`))
   const started = performance.now()
   const stack = interrupted.use(new AsyncDisposableStack())
   const outcome = await runCampaign(stack, {
+    served: served[service],
     seed,
     scenario,
     minutes,
@@ -64,15 +69,18 @@ for (let seed = first; seed < first + seeds; seed++) {
   faults.push(...outcome.faults)
   count += outcome.faultCount
   answers += outcome.answers
+  severals += outcome.severals
   const verdict = outcome.contradictions.length === 0 ? 'no contradiction' : 'CONTRADICTED'
-  say(`seed ${seed}, ${scenario}: ${outcome.faultCount} faults, ${outcome.answers} answers, ${seconds} s: ${verdict}`)
+  const told = `${outcome.faultCount} faults, ${outcome.answers} answers, ${outcome.severals} records of several events`
+  say(`seed ${seed}, ${service} on ${scenario}: ${told}, ${seconds} s: ${verdict}`)
   if (outcome.contradictions.length === 0) rmSync(folder, { recursive: true, force: true })
   else {
     failed++
     keep(folder, outcome)
   }
 }
-say(`${seeds} seeds, ${count} faults, ${answers} answers, ${failed} contradicted or failed\n`)
+say(`${seeds} seeds, ${count} faults, ${answers} answers, ${severals} records of several events,`)
+say(`${failed} contradicted or failed\n`)
 say(faultTable(faults))
 if (json !== undefined) writeFileSync(json, JSON.stringify(faults))
 process.exit(failed === 0 ? 0 : 1)

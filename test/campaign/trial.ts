@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { within } from '../brokers/ready.ts'
 import { type Contradiction, contradiction, type History } from '../judge/history.ts'
+import { Prefixes } from '../judge/prefixes.ts'
 import { Random } from '../lib/random.ts'
 import { Clients } from './clients.ts'
 import { caughtUp, documented, followed, published } from './end-of-run.ts'
@@ -11,7 +12,6 @@ import { contradictionsOf, healed, servedAgain, verified } from './oracle.ts'
 import { Recorder } from './recorder.ts'
 import { removeLeftoversOfClocks } from './system/clock.ts'
 import { apiKey, type Scenario, type Setting, type StartScenario } from './system/scenario.ts'
-import { Workload } from './workload.ts'
 
 const clientCount = 12
 const followerCount = 2
@@ -32,6 +32,8 @@ export interface Outcome {
   /** That the judge looked at. */
   readonly answers: number
   readonly contradictions: readonly Contradiction[]
+  /** Records of several events that took effect. */
+  readonly severals: number
   /** One for each time between losses of the log. */
   readonly histories: readonly History[]
 }
@@ -63,7 +65,7 @@ export async function startTrial(
   await Promise.all(running.services.map((service) => service.untilReady()))
   const random = new Random(seed)
   const options = { recorder, instances: running.apis, apiKey, random }
-  const clients = new Clients({ ...options, workload: new Workload(random), thinkMs }, clientCount)
+  const clients = new Clients({ ...options, workload: running.served.newWorkload(random), thinkMs }, clientCount)
   const followers = new Followers({ ...options, random: new Random(seed * 100 + 98) }, followerCount)
   const trial = new Trial({ running, journal, recorder, oracle, clients, followers })
   stack.defer(() => trial.stop())
@@ -155,11 +157,12 @@ export class Trial {
     const ends = running.services.flatMap(({ endedBadly }) => endedBadly)
     oracle.found(ends.map((end) => contradiction('a process ended by itself, or not when it was told to', end)))
     if (journal.faults === 0) oracle.found([contradiction('nothing happened', 'No fault was inflicted.')])
-    const { contradictions, histories } = oracle
+    const { contradictions, histories, severals } = oracle
     return {
       faults: journal.summary(),
       faultCount: journal.faults,
       answers: histories.reduce((sum, { exchanges }) => sum + exchanges.length, 0),
+      severals,
       contradictions,
       histories,
     }
@@ -182,6 +185,7 @@ async function untilVerified(scenario: Scenario): Promise<void> {
 class Oracle {
   readonly histories: History[] = []
   readonly contradictions: Contradiction[] = []
+  severals = 0
   readonly #recorder: Recorder
 
   constructor(recorder: Recorder) {
@@ -193,12 +197,15 @@ class Oracle {
   }
 
   /** All that was answered before the log is read. */
-  async compare({ readLog, partitions }: Scenario, { isEnd = false } = {}): Promise<History> {
+  async compare({ readLog, partitions, served }: Scenario, { isEnd = false } = {}): Promise<History> {
     const nowMs = performance.now()
     const exchanges = this.#recorder.exchanges.filter(({ answeredMs }) => answeredMs < nowMs)
-    const history = { log: await readLog(), exchanges }
+    const history = { log: await readLog(), exchanges, service: served.name }
     this.found(contradictionsOf(history, partitions, isEnd && this.histories.length === 0))
     this.histories.push(history)
+    const prefixes = new Prefixes(history, partitions)
+    const own = prefixes.effects.filter(({ record }) => prefixes.isOfHistory(record))
+    this.severals += own.filter(({ type }) => type.endsWith('.Several.v1')).length
     return history
   }
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeWithLocalBrokers } from '../brokers/describe.ts'
-import { petstore } from '../campaign/faults/operators.ts'
+import { runProgramOf } from '../campaign/faults/operators.ts'
+import { petstore } from '../campaign/served.ts'
 import { cluster, lossy, replica } from '../campaign/system/broker-scenarios.ts'
 import { apiKey, embedded } from '../campaign/system/scenario.ts'
 import type { Pet } from '../judge/history.ts'
@@ -92,7 +93,7 @@ function ofCluster(suffering: Suffering): void {
 
   it('rebuild: of every shard, which the command line tells', async () => {
     async function active(): Promise<string[]> {
-      const { output } = await petstore(running().environment, 'generations', '--json')
+      const { output } = await runProgramOf(petstore, running().environment, 'generations', '--json')
       const { generations }: { generations: { name: string; state: string }[] } = JSON.parse(output)
       return generations.filter(({ state }) => state === 'active').map(({ name }) => name)
     }

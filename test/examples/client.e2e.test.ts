@@ -17,10 +17,12 @@ it('the tour of the generated client shows what it says', async () => {
     'sent again: pet N, Idempotency-Replayed: true',
     'read with a Consistency-Token: Rex is available',
     'page 1: pet N',
+    'category 9223372036854775807: 1 available, and the inventory says 1',
     'order N is placed',
     'another order of the pet is refused: 409 pet_not_available',
     'cancelling it as it was seen before is refused: 412 precondition_failed',
     'order N is delivered',
+    'orders of pet N that are delivered: 1',
     'category N is Dogs, described: false',
     'the category is gone, and pet N is of it still: true',
   ])
@@ -49,5 +51,9 @@ it('the generated client makes one pet though answers are lost, and reads every 
   expect(sent).toBe(2 * categories.length)
   const pets = await Array.fromAsync(allPets(petstore, { status: 'available', limit: 1 }))
   expect(pets.map(({ categoryId }) => categoryId)).toEqual(categories)
+  for (const categoryId of categories)
+    expect(await Array.fromAsync(allPets(petstore, { categoryId, limit: 1 }))).toEqual([
+      expect.objectContaining({ categoryId }),
+    ])
   expect((await new Client({ url }).list()).length).toBe(categories.length)
 })

@@ -95,7 +95,3 @@ export function nameOf({ number, operation, id, status, code, instance }: Exchan
   const words = [operation, id, status, code, instance && `by ${instance}`]
   return `#${number} ${words.filter((word) => word !== undefined).join(' ')}`
 }
-
-export function membersOf(body: unknown): Readonly<Record<string, unknown>> {
-  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
-}

@@ -1,5 +1,7 @@
-import { type Contradiction, contradiction, type History, type LogRecord, type Shown } from './history.ts'
-import { Prefixes } from './prefixes.ts'
+import { type Contradiction, contradiction, type History, type LogRecord } from './history.ts'
+import type { Shown } from './operations.ts'
+import { type DocumentHistory, Prefixes } from './prefixes.ts'
+import { textOf } from './values.ts'
 
 /** The documents of one collection. */
 export interface ToldDocuments {
@@ -13,8 +15,8 @@ export interface ToldDocuments {
 const contradictionsMax = 20
 
 /**
- * The last value of each document that ever was is what GET shows, byte for byte, and that of a removed one is null. All
- * of a key is in the partition of the key; and there is nothing else.
+ * GET shows each document as the log leaves it. The last value of each that ever was is what GET shows, byte for byte, and
+ * that of a removed one is null. All of a key is in the partition of the key; and there is nothing else.
  */
 export async function checkDocuments(
   history: History,
@@ -26,7 +28,7 @@ export async function checkDocuments(
   const known = new Map(
     Array.from({ length: partitions }, (_, partition) => partition)
       .flatMap((partition) => prefixes.documents(collection, partition, 0, Number.MAX_SAFE_INTEGER))
-      .map(({ key, id }) => [key, id]),
+      .map((document) => [document.key, document]),
   )
   const found: Contradiction[] = []
   const differs = (what: string, of: readonly LogRecord[]) =>
@@ -35,16 +37,24 @@ export async function checkDocuments(
     if (found.length === contradictionsMax) break
     const of = told.get(key) ?? []
     const last = of.at(-1)
-    const id = known.get(key)
+    const document = known.get(key)
     const name = `${key} of ${collection}`
-    if (id === undefined) differs(`${name} never was, and is told.`, of)
+    if (document === undefined) differs(`${name} never was, and is told.`, of)
     else if (last === undefined) differs(`${name} is not told.`, [])
     else if (of.some(({ partition }) => partition !== prefixes.partitionFor(key)))
       differs(`${name} is told in another partition than its own.`, of)
     else {
-      const text = await shown(id)
-      if (text !== last.value) differs(`${name} is told as ${last.value}, and GET shows ${text}.`, of)
+      const text = await shown(document.id)
+      if (!isInLog(document, text)) differs(`GET of ${name} shows ${text}, and the log does not come to that.`, of)
+      else if (text !== last.value) differs(`${name} is told as ${last.value}, and GET shows ${text}.`, of)
     }
   }
   return found
+}
+
+/** A removed document is not shown. */
+function isInLog({ states }: DocumentHistory, text: string | null): boolean {
+  const state = states.at(-1)
+  const isShown = state !== undefined && !state.isRemoved
+  return text === null ? !isShown : isShown && textOf(JSON.parse(text)) === state.text
 }

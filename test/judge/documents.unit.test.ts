@@ -4,7 +4,7 @@ import { checkDocuments } from './documents.ts'
 import type { LogRecord } from './history.ts'
 import { a, b, c, HistoryBuilder, order, other, partitions, pet } from './history-builder.ts'
 
-const texts = { changed: JSON.stringify({ ...pet(a), name: 'changed' }), first: JSON.stringify(pet(a)) }
+const texts = { changed: JSON.stringify(pet(a, 'pending')), first: JSON.stringify(pet(a)) }
 
 /** Pet a, which has an order, pet b, which is removed, and one that lost to it. */
 function history() {
@@ -29,7 +29,8 @@ async function found(records: readonly LogRecord[]): Promise<number> {
 
 it('the judge finds nothing where the last value of each document is what GET shows', async () => {
   expect(await found([told(a, texts.first), told(b, '{}'), told(a, texts.changed), told(b, null)])).toBe(0)
-  const orders = { collection: 'orders', records: [told(c, '{}')], shown: async () => '{}' } as const
+  const placed = JSON.stringify(order(c, a))
+  const orders = { collection: 'orders', records: [told(c, placed)], shown: async () => placed } as const
   expect(await checkDocuments(history(), partitions, orders)).toEqual([])
 })
 
@@ -68,4 +69,14 @@ it.each<[string, readonly LogRecord[]]>([
   ['though it never was', [told(a, texts.changed), told(b, null), told(other, null, 1)]],
 ])('the judge finds a document that is told %s', async (_, records) => {
   expect(await found(records)).toBe(1)
+})
+
+it.each<[string, id: number, text: string | null]>([
+  ['as it was before', a, texts.first],
+  ['as removed, though it is there', a, null],
+  ['though it is removed', b, JSON.stringify(pet(b))],
+])('the judge finds a pet that GET and the topic show %s', async (_, id, text) => {
+  const records = [told(a, texts.changed), told(b, null), told(id, text)]
+  const both = async (each: number) => (each === id ? text : shown(each))
+  expect(await checkDocuments(history(), partitions, { collection: 'pets', records, shown: both })).toHaveLength(1)
 })

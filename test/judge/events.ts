@@ -1,6 +1,7 @@
-import { membersOf, nameOf } from './answers.ts'
+import { nameOf } from './answers.ts'
 import { type Contradiction, contradiction, type Exchange, positionsOf, shownIn } from './history.ts'
 import type { Prefixes } from './prefixes.ts'
+import { membersOf } from './values.ts'
 
 /**
  * A step of a feed has what took effect between its two ids, in the order of each partition, and nothing else. No id is
@@ -16,7 +17,7 @@ export function* checkStep(exchange: Exchange, prefixes: Prefixes): Generator<Co
     const from = token === undefined ? to : (before.get(partition) ?? -1) // it begins at its first id
     const end = (records.at(-1)?.offset ?? -1) + 1
     const expected = prefixes.effectsBetween(partition, from, to)
-    const isAsExpected = textOf(expected.map(({ record }) => shownIn(record))) === textOf(told.get(partition) ?? [])
+    const isAsExpected = textOf(expected.flatMap(({ record }) => shownIn(record))) === textOf(told.get(partition) ?? [])
     const largest = prefixes.largestAt(partition, exchange.answeredMs)
     const rules = [
       { rule: 'feed goes back', isBroken: to < from },

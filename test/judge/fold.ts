@@ -1,6 +1,6 @@
-import { type Effect, takeRecord } from '../../examples/journal/rule.ts'
-import { MapMemory } from '../store/reference-consumer.ts'
 import { eventIn, type LogRecord } from './history.ts'
+import type { Effect, Rule } from './service.ts'
+import { membersOf } from './values.ts'
 
 /** A record that was counted: what it came to, or undefined if it cannot be applied, and is parked. */
 export interface Counted {
@@ -8,19 +8,18 @@ export interface Counted {
   readonly effect: Effect | undefined
 }
 
-/** What the records of a log come to by the rules of docs/journal.md: the published one for consumers, and what parks. */
+/** What the records of a log come to by the rules of docs/journal.md: that of the service, and what parks. */
 export class Fold {
-  readonly #memory = new MapMemory()
-  readonly #partitionFor: (key: string) => number
+  readonly #rule: Rule
   /** Parked events by stream: the first cannot be applied, the others wait behind it. */
   readonly #queues = new Map<string, readonly LogRecord[]>()
 
-  constructor(partitionFor: (key: string) => number) {
-    this.#partitionFor = partitionFor
+  constructor(rule: Rule) {
+    this.#rule = rule
   }
 
   versionOf(stream: string): number {
-    return this.#memory.versionOf(stream)
+    return this.#rule.versionOf(stream)
   }
 
   parkedIn(stream: string): readonly LogRecord[] {
@@ -37,9 +36,9 @@ export class Fold {
     const stream = String(record.key)
     const [first, ...others] = this.parkedIn(stream)
     if (first === undefined) return [...this.#takeAll(stream, [record])]
-    const event = eventIn(record)
-    if (event?.type !== 'petstore.EventDiscarded.v1') this.#queues.set(stream, [first, ...others, record])
-    else if ((event.data as { readonly offset?: unknown }).offset === first.offset) {
+    const { type, data } = eventIn(record) ?? {}
+    if (!String(type).endsWith('.EventDiscarded.v1')) this.#queues.set(stream, [first, ...others, record])
+    else if (membersOf(data).offset === first.offset) {
       this.#queues.delete(stream)
       return [...this.#takeAll(stream, others)]
     }
@@ -50,8 +49,7 @@ export class Fold {
   *#takeAll(stream: string, records: readonly LogRecord[]): Generator<Counted> {
     for (const [at, record] of records.entries()) {
       const version = this.versionOf(stream)
-      const [key, value] = [bytesOf(record.key), bytesOf(record.value)]
-      const effect = takeRecord({ partition: record.partition, key, value }, this.#memory, this.#partitionFor)
+      const effect = this.#rule.take(record)
       const isCounted = this.versionOf(stream) > version
       if (isCounted) yield { record, effect }
       if (!isCounted || effect !== undefined) continue
@@ -59,8 +57,4 @@ export class Fold {
       return
     }
   }
-}
-
-function bytesOf(text: string | null): Buffer | null {
-  return text === null ? null : Buffer.from(text)
 }

@@ -11,7 +11,7 @@ import {
   traceparentOf,
 } from './history.ts'
 import { checkAgainstLog } from './judge.ts'
-import { textOf } from './prefixes.ts'
+import { textOf } from './values.ts'
 
 export const partitions = 2
 

@@ -1,4 +1,5 @@
 import type * as Rule from '../../examples/journal/rule.ts'
+import { collectionOf, holderOf, isOf, keyOf, type Operation } from './operations.ts'
 
 /**
  * What happened in a run, as plain data: every request of every client with what it was answered, and the event log at
@@ -8,7 +9,11 @@ export interface History {
   readonly log: readonly LogRecord[]
   /** In the order in which they were sent. */
   readonly exchanges: readonly Exchange[]
+  /** By default the pet store. */
+  readonly service?: ServiceName
 }
+
+export type ServiceName = 'petstore' | 'library'
 
 /** A record of the topic. Those of one partition are in the order of their offsets. */
 export interface LogRecord {
@@ -19,24 +24,12 @@ export interface LogRecord {
   readonly value: string | null
 }
 
-export type Operation =
-  | 'createPet'
-  | 'updatePet'
-  | 'removePet'
-  | 'placeOrder'
-  | 'updateOrder'
-  | 'getPet'
-  | 'getOrder'
-  | 'listPets'
-  | 'listOrders'
-  | 'listEvents'
-  | 'createCategory'
-  | 'updateCategory'
-  | 'removeCategory'
-  | 'getCategory'
-  | 'listCategories'
-  | 'listCategoryEvents'
-  | 'followEvents'
+/** A page of a list: ids above `after`, of the documents whose members have these values, `limit` at most. */
+export interface Page {
+  readonly after: number
+  readonly limit: number
+  readonly filters?: Readonly<Record<string, string>>
+}
 
 /** A document that a client has, with the ETag that came with it. */
 export interface CachedDocument {
@@ -61,19 +54,21 @@ export interface Exchange {
   readonly sentMs: number
   readonly answeredMs: number
   readonly operation: Operation
-  /** Id that the path or the body names: of the pet for placeOrder, else of what the operation is about. */
+  /** Id that the path or the body names: of the pet or the book where something is added to it, else of what the operation is about. */
   readonly id?: number
-  /** What a create or an update asks for. The name of a pet or a category is unique for each Idempotency-Key, or without one for each request. */
+  /** What is asked for. A name or a title is unique for each Idempotency-Key, or without one for each request. */
   readonly wanted?: {
     readonly name?: string
     readonly categoryId?: number
     readonly status?: string
     /** Null removes it. */
     readonly description?: string | null
+    readonly title?: string
+    readonly memberId?: number
+    readonly do?: 'extend' | 'return'
   }
   readonly idempotencyKey?: string
-  /** For a list: ids above `after`, under this status if there is one, `limit` at most. */
-  readonly page?: { readonly after: number; readonly limit: number; readonly status?: string }
+  readonly page?: Page
   /** The Consistency-Token that was sent; the id from which a step of a feed goes on, or `fromStart`. */
   readonly token?: string
   /** What the client has: its tag was sent as If-None-Match of a GET, or as If-Match of a change. */
@@ -84,7 +79,7 @@ export interface Exchange {
   readonly code?: string
   /** What came where an answer should have been. It has no status: nobody knows what became of the request. */
   readonly malformed?: string
-  /** The body of a 2xx: a pet, an order, a category, an event, or an array of them. A 304 says that it is that of `cached`. */
+  /** The body of a 2xx: a document, or an array of documents or events. A 304 says that it is that of `cached`. */
   readonly body?: unknown
   /** The ETag of the answer. */
   readonly tag?: string
@@ -101,24 +96,6 @@ export interface Exchange {
 export type Pet = Omit<Rule.Pet, 'categoryId'> & { readonly categoryId: number }
 export type Order = Rule.Order
 export type Category = Rule.Category
-
-export const collections = ['pets', 'orders', 'categories'] as const
-export type Shown = (typeof collections)[number]
-
-/** What an operation is about. */
-export function collectionOf(operation: Operation): Shown {
-  if (operation.includes('Categor')) return 'categories'
-  return operation.includes('Order') ? 'orders' : 'pets'
-}
-
-export function isWrite({ operation }: Pick<Exchange, 'operation'>): boolean {
-  return /^(create|place|update|remove)/.test(operation)
-}
-
-/** What the partition of a document follows from; also the stream of a pet or a category. */
-export function keyOf(collection: Shown, id: number): string {
-  return collection === 'categories' ? `categories/${id}` : String(id)
-}
 
 /** Something that no correct service can have answered. */
 export interface Contradiction {
@@ -156,12 +133,19 @@ export const codesThatMayHaveEffect: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What requests have in common that may have one effect together: their Idempotency-Key, if they have one, which for
- * orders counts for one pet.
+ * What requests have in common that may have one effect together: their Idempotency-Key, if they have one, which counts for
+ * one stream where it is known.
  */
-export function outcomeOf({ operation, idempotencyKey, id, number }: Exchange): string {
+export function outcomeOf(exchange: Exchange): string {
+  const { operation, idempotencyKey, id, number } = exchange
   if (idempotencyKey === undefined) return `request ${number}`
-  return `${operation} ${operation === 'placeOrder' ? id : ''} ${idempotencyKey}`
+  return `${operation} ${isOf(exchange, 'place') ? id : ''} ${idempotencyKey}`
+}
+
+/** The stream that a request names: an order is placed in that of its pet. */
+export function streamOf(exchange: Exchange): string {
+  const collection = collectionOf(exchange.operation)
+  return keyOf(isOf(exchange, 'place') ? holderOf(collection) : collection, exchange.id ?? 0)
 }
 
 /** What the judge reads of an event. */
@@ -170,6 +154,7 @@ export interface LoggedEvent {
   readonly type?: unknown
   readonly source?: unknown
   readonly traceparent?: unknown
+  readonly streamversion?: unknown
   readonly data?: unknown
 }
 
@@ -184,10 +169,28 @@ export function eventIn(record: LogRecord): LoggedEvent | undefined {
   return event
 }
 
-/** The event of a record as an answer has it: without what the topic alone tells. */
-export function shownIn(record: LogRecord): LoggedEvent {
-  const members = Object.entries(eventIn(record) ?? {})
-  return Object.fromEntries(members.filter(([name]) => name !== 'idempotencykey' && name !== 'requestfingerprint'))
+/** The events of a record as answers have them: without what the topic alone tells, and each of several by itself. */
+export function shownIn(record: LogRecord): readonly LoggedEvent[] {
+  const event = eventIn(record) ?? {}
+  const members = Object.entries(event).filter(([name]) => !ofTopic.has(name))
+  const several = severalIn(event)
+  if (several === undefined) return [Object.fromEntries(members)]
+  return several.map((own, streamindex) => {
+    const told = members.flatMap(([name, value]) => {
+      const member = [name, ownNames.has(name) ? Object(own)[name] : value]
+      return name === 'streamversion' ? [member, ['streamindex', streamindex]] : [member]
+    })
+    return Object.fromEntries(told)
+  })
+}
+
+const ofTopic: ReadonlySet<string> = new Set(['idempotencykey', 'requestfingerprint'])
+const ownNames: ReadonlySet<string> = new Set(['id', 'type', 'data'])
+
+/** The events of a record of several; undefined if it is none. */
+export function severalIn({ type, data }: LoggedEvent): readonly unknown[] | undefined {
+  const { events } = Object(data)
+  return String(type).endsWith('.Several.v1') && Array.isArray(events) ? events : undefined
 }
 
 function objectIn(text: string): LoggedEvent | undefined {
@@ -204,7 +207,7 @@ export function isOfService(record: LogRecord): boolean {
   return sources.has(eventIn(record)?.source)
 }
 
-const sources: ReadonlySet<unknown> = new Set(['/v1/pets', '/v1/categories'])
+const sources: ReadonlySet<unknown> = new Set(['/v1/pets', '/v1/categories', '/v1/books'])
 
 /** W3C Trace Context for the request of this number. */
 export function traceparentOf(number: number): string {

@@ -1,4 +1,3 @@
-import { membersOf } from './answers.ts'
 import {
   type Contradiction,
   contradiction,
@@ -8,30 +7,30 @@ import {
   type LogRecord,
   outcomeOf,
 } from './history.ts'
+import { isOf } from './operations.ts'
 import type { Prefixes } from './prefixes.ts'
 
 interface Written {
   readonly write: Exchange
   readonly record: LogRecord
   readonly eventId: unknown
-  readonly type: unknown
-  /** What the event creates, if it creates something. */
-  readonly created: string | undefined
+  /** The id that was drawn for it, if one was. */
+  readonly drawn: number | undefined
 }
 
 /**
  * What the writes of a history gave ids to, also where it took no effect: no two requests drew one id, no event was
- * appended twice, and what was sent again under one key to add a pet or a category has one event id.
+ * appended twice, and what was sent again under one key to begin a stream has one event id.
  */
 export function* checkIdentities({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
   const written = exchanges.flatMap((write) =>
-    prefixes.recordsOf(write.number).map((record) => readWritten(write, record)),
+    prefixes.recordsOf(write.number).map((record) => readWritten(write, record, prefixes)),
   )
-  const created = written.filter((each) => each.created !== undefined)
+  const created = written.filter(({ drawn }) => drawn !== undefined)
   yield* checkSame(
     created,
     'an id was drawn twice',
-    ({ created }) => created,
+    ({ drawn }) => drawn,
     ({ write }) => write.number,
   )
   yield* checkSame(
@@ -40,7 +39,7 @@ export function* checkIdentities({ exchanges }: History, prefixes: Prefixes): Ge
     ({ eventId, record }) => `${record.key} ${eventId}`,
     ({ record }) => record,
   )
-  const keyed = created.filter(({ write, type }) => write.idempotencyKey !== undefined && isCreation(type))
+  const keyed = created.filter(({ write }) => write.idempotencyKey !== undefined && isOf(write, 'create'))
   yield* checkSame(
     keyed,
     'a key has two event ids',
@@ -49,18 +48,8 @@ export function* checkIdentities({ exchanges }: History, prefixes: Prefixes): Ge
   )
 }
 
-const orderPlaced = 'petstore.OrderPlaced.v1'
-
-/** Whether such an event begins a pet or a category. */
-export function isCreation(type: unknown): boolean {
-  return typeof type === 'string' && /^petstore\.(PetCreated|CategoryAdded)\.v\d+$/.test(type)
-}
-
-function readWritten(write: Exchange, record: LogRecord): Written {
-  const { id, type, data } = eventIn(record) ?? {}
-  const { orderId } = membersOf(data)
-  const created = isCreation(type) ? `stream ${record.key}` : type === orderPlaced ? `order ${orderId}` : undefined
-  return { write, record, eventId: id, type, created }
+function readWritten(write: Exchange, record: LogRecord, { service }: Prefixes): Written {
+  return { write, record, eventId: eventIn(record)?.id, drawn: service.drawnIn(record)?.id }
 }
 
 /** What has the one in common has the other in common. */

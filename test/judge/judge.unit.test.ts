@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { Random } from '../lib/random.ts'
-import type { Contradiction, History } from './history.ts'
+import type { Contradiction, History, ServiceName } from './history.ts'
 import { checkAgainstLog } from './judge.ts'
-import { plantedBugs } from './planted/bugs.ts'
+import { type PlantedBug, plantedBugs, plantedInLibrary } from './planted/bugs.ts'
 import { partitions, simulate } from './simulated.ts'
 
 // Timers in virtual time, those of promises too.
@@ -21,32 +21,36 @@ function found(history: History): Contradiction[] {
   return checkAgainstLog(history, partitions, true)
 }
 
-const histories = new Map<number, Promise<History>>()
-function history(seed: number): Promise<History> {
-  const simulated = histories.get(seed) ?? simulate(seed)
-  histories.set(seed, simulated)
+const histories = new Map<string, Promise<History>>()
+function history(seed: number, service: ServiceName): Promise<History> {
+  const name = `${service} ${seed}`
+  const simulated = histories.get(name) ?? simulate(seed, service)
+  histories.set(name, simulated)
   return simulated
 }
 
 /** Histories with this bug, by seed. */
-async function plantedIn({ plant }: (typeof plantedBugs)[number]): Promise<{ seed: number; planted: History }[]> {
+async function plantedIn({ plant }: PlantedBug, service: ServiceName): Promise<{ seed: number; planted: History }[]> {
   const places: { seed: number; planted: History }[] = []
   for (let seed = 1; seed <= seedsMax && places.length < plantedMin; seed++) {
-    const planted = plant(await history(seed), new Random(seed))
+    const planted = plant(await history(seed, service), new Random(seed))
     if (planted !== undefined) places.push({ seed, planted })
   }
   return places
 }
 
-describe('the judge', () => {
+describe.each([
+  { service: 'petstore', bugs: plantedBugs },
+  { service: 'library', bugs: plantedInLibrary },
+] as const)('the judge of the $service', ({ service, bugs }) => {
   it('finds nothing in correct histories', async () => {
     for (let seed = 1; seed <= correctSeeds; seed++) {
-      expect({ seed, found: found(await history(seed)) }).toEqual({ seed, found: [] })
+      expect({ seed, found: found(await history(seed, service)) }).toEqual({ seed, found: [] })
     }
   })
 
-  it.each(plantedBugs)('finds that $name', { timeout: simulatedWithinMs }, async (bug) => {
-    const places = await plantedIn(bug)
+  it.each(bugs)('finds that $name', { timeout: simulatedWithinMs }, async (bug) => {
+    const places = await plantedIn(bug, service)
     expect(places.length).toBe(plantedMin)
     for (const { seed, planted } of places) {
       expect({ seed, isFound: found(planted).length > 0 }).toEqual({ seed, isFound: true })

@@ -1,6 +1,8 @@
-import { type Claim, membersOf, tokenFloor } from './answers.ts'
-import { collectionOf, type Exchange, isSuccess, keyOf } from './history.ts'
-import { type DocumentHistory, type Identified, type Prefixes, textOf } from './prefixes.ts'
+import { type Claim, tokenFloor } from './answers.ts'
+import { type Exchange, isSuccess, type Page } from './history.ts'
+import { collectionOf, isOf, keyOf } from './operations.ts'
+import type { DocumentHistory, Identified, Prefixes } from './prefixes.ts'
+import { membersOf, textOf } from './values.ts'
 
 /** What a read says of one partition. */
 export interface PartitionAnswer {
@@ -11,21 +13,17 @@ export interface PartitionAnswer {
   readonly tokenFloor: number
 }
 
-/** A list of documents, not of the events of one. */
-const isList = ({ operation }: Exchange) => operation.startsWith('list') && !isHistory(operation)
-const isHistory = (operation: Exchange['operation']) => operation.endsWith('Events')
-
 export function answersOf(exchange: Exchange, prefixes: Prefixes): PartitionAnswer[] {
   const { operation, id = 0, page, body, token } = exchange
   const collection = collectionOf(operation)
-  if (isList(exchange)) {
+  if (isOf(exchange, 'list')) {
     const claims = new PageClaims(exchange, prefixes)
     return [...prefixes.records.keys()].map((partition) => ({
-      ...{ partition, ...claims.of(partition, page?.status) },
+      ...{ partition, ...claims.of(partition, page) },
       tokenFloor: tokenFloor(token, partition),
     }))
   }
-  const document = isHistory(operation)
+  const document = isOf(exchange, 'history')
     ? prefixes.ofStream('events', keyOf(collection, id))
     : prefixes.document(collection, id)
   const { partition } = document
@@ -42,7 +40,7 @@ export function isAbsent(document: DocumentHistory): Claim {
   return { document, holds: (state) => state === undefined }
 }
 
-/** What a page says: its documents are as shown, and every other of its range is absent, or under another status. */
+/** What a page says: its documents are as shown, and every other of its range is absent, or is not asked for. */
 class PageClaims {
   readonly #shown: ReadonlyMap<number, readonly Claim[]>
   readonly #ids: ReadonlySet<number>
@@ -58,9 +56,9 @@ class PageClaims {
     this.#range = (partition) => prefixes.documents(collection, partition, page?.after ?? 0, last)
   }
 
-  of(partition: number, status: string | undefined): Pick<PartitionAnswer, 'claims' | 'showsDocuments'> {
+  of(partition: number, page: Page | undefined): Pick<PartitionAnswer, 'claims' | 'showsDocuments'> {
     const shown = this.#shown.get(partition) ?? []
-    const holds: Claim['holds'] = (state) => state === undefined || (status !== undefined && state.status !== status)
+    const holds: Claim['holds'] = (state) => state === undefined || !isAskedFor(state.members, page)
     const others = this.#range(partition).filter(({ id }) => !this.#ids.has(id))
     return { claims: [...shown, ...others.map((document) => ({ document, holds }))], showsDocuments: shown.length > 0 }
   }
@@ -68,19 +66,23 @@ class PageClaims {
 
 /** What is wrong with a page, whatever the log has; undefined also of a read by id. */
 export function pageFlaw(exchange: Exchange): string | undefined {
-  const { operation, page, body, hasNext, id } = exchange
-  if (isHistory(operation)) return undefined
-  if (!isList(exchange)) {
+  const { page, body, hasNext, id } = exchange
+  if (isOf(exchange, 'history')) return undefined
+  if (!isOf(exchange, 'list')) {
     const isOther = body !== undefined && membersOf(body).id !== id
     return isOther ? 'it is about another id' : undefined
   }
   const ids = idsOf(body)
-  const { after = 0, limit = Number.POSITIVE_INFINITY, status } = page ?? {}
+  const { after = 0, limit = Number.POSITIVE_INFINITY, filters } = page ?? {}
   if (!Array.isArray(body)) return 'it is not a list'
   if (ids.some((each, at) => !(each > (ids[at - 1] ?? after)))) return `its ids do not ascend from ${after}`
   if (hasNext ? ids.length !== limit : ids.length > limit) return `it has ${ids.length} documents of ${limit}`
-  const isOther = status !== undefined && itemsOf(body).some((item) => membersOf(item).status !== status)
-  return isOther ? `it shows others than ${status}` : undefined
+  const isOther = itemsOf(body).some((item) => !isAskedFor(membersOf(item), page))
+  return isOther ? `it shows others than ${JSON.stringify(filters)}` : undefined
+}
+
+function isAskedFor(members: Readonly<Record<string, unknown>>, page: Page | undefined): boolean {
+  return Object.entries(page?.filters ?? {}).every(([name, value]) => String(members[name]) === value)
 }
 
 function itemsOf(body: unknown): readonly unknown[] {

@@ -1,30 +1,24 @@
-import type { Effect, Order, Pet } from '../../examples/journal/rule.ts'
 import { partitionOf } from '../../src/engine/log/kafka/default-partitioner.ts'
 import { Fold } from './fold.ts'
-import {
-  type Category,
-  collections,
-  eventIn,
-  type History,
-  keyOf,
-  type LogRecord,
-  numberOf,
-  type Shown,
-  shownIn,
-} from './history.ts'
+import { eventIn, type History, type LogRecord, numberOf, shownIn } from './history.ts'
+import { keyOf, type Shown } from './operations.ts'
+import type { Effect, JudgedService, ShownDocument } from './service.ts'
+import { services } from './services.ts'
+import { membersOf, textOf } from './values.ts'
 
 /**
  * `events`: the list of the events of a stream that took effect. `parked`: whether events of a stream are parked, as the
  * status, since the first one was.
  */
 type OfStream = 'events' | 'parked'
-/** `held`: of each pet whether an order is open. */
-type Collection = Shown | OfStream | 'held'
+/** `held`: of each pet whether an order is open. `lines`: of each book whether more members can wait for it. */
+type Collection = ShownDocument['collection'] | OfStream
 
 /** What a document is from a prefix on. The prefix n of a partition is its records with offsets below n. */
 export interface State {
   readonly since: number
   readonly status: string
+  readonly members: Readonly<Record<string, unknown>>
   readonly text: string
   readonly record: LogRecord
   /** It was there, and is removed: nobody is shown it. */
@@ -46,16 +40,12 @@ export type Effective = Effect & {
   readonly since: number
   /** The number of the exchange that wrote it, if it was one of this run. */
   readonly request: number | undefined
+  readonly drawn: ReturnType<JudgedService['drawnIn']>
 }
 
 /** That of a document that clients can ask for. */
 export type Identified = DocumentHistory & { readonly id: number }
 type Growing = DocumentHistory & { readonly states: State[] }
-
-/** The pet, the order or the category that an event showed. */
-export function documentIn(effect: Effect): Pet | Order | Category {
-  return effect.category === undefined ? (effect.order ?? effect.pet) : effect.category
-}
 
 /** Every state that the log gives to the documents of each partition, and since which prefix. */
 export class Prefixes {
@@ -63,18 +53,12 @@ export class Prefixes {
   /** Records that were counted, and contradict what came before. */
   readonly contradicting: LogRecord[] = []
   readonly fold: Fold
+  readonly service: JudgedService
   readonly #partitions: number
   readonly #records: LogRecord[][]
   readonly #ofRequest = new Map<number, LogRecord[]>()
   readonly #effectOfRequest = new Map<number, Effective>()
-  readonly #byKey = {
-    pets: new Map<string, Growing>(),
-    orders: new Map<string, Growing>(),
-    categories: new Map<string, Growing>(),
-    events: new Map<string, Growing>(),
-    held: new Map<string, Growing>(),
-    parked: new Map<string, Growing>(),
-  }
+  readonly #byKey = new Map<Collection, Map<string, Growing>>()
   readonly #parked = new Set<LogRecord>()
   readonly #effectsOf: Effective[][]
   readonly #events = new Map<string, readonly unknown[]>()
@@ -83,18 +67,19 @@ export class Prefixes {
   /** For each record of a partition: the latest time at which a request of the records up to it was sent. */
   readonly #latestSent: number[][]
 
-  constructor({ log, exchanges }: History, partitions: number) {
+  constructor({ log, exchanges, service = 'petstore' }: History, partitions: number) {
+    this.service = services[service]
     this.#partitions = partitions
     this.#records = Array.from({ length: partitions }, () => [])
     this.#latestSent = Array.from({ length: partitions }, () => [])
     this.#effectsOf = Array.from({ length: partitions }, () => [])
-    this.fold = new Fold(this.partitionFor)
+    this.fold = new Fold(this.service.newRule(this.partitionFor))
     this.#sentMs = new Map(exchanges.map((exchange) => [exchange.number, exchange.sentMs]))
     for (const record of log) {
       this.#add(record)
       this.#take(record)
     }
-    for (const collection of collections) this.#sorted.set(collection, this.#sort(collection))
+    for (const collection of this.service.collections) this.#sorted.set(collection, this.#sort(collection))
   }
 
   get records(): readonly (readonly LogRecord[])[] {
@@ -104,8 +89,8 @@ export class Prefixes {
   /** The partition of a document, by its key: an order is in the partition of its pet, which is that of its own id too. */
   partitionFor = (key: string) => partitionOf(key, this.#partitions)
 
-  document(collection: Shown | 'held', id: number): DocumentHistory {
-    return this.#find(collection, collection === 'held' ? String(id) : keyOf(collection, id))
+  document(collection: ShownDocument['collection'], id: number): DocumentHistory {
+    return this.#find(collection, keyOf(collection, id))
   }
 
   ofStream(collection: OfStream, stream: string): DocumentHistory {
@@ -172,12 +157,15 @@ export class Prefixes {
   #take(record: LogRecord): void {
     for (const { record: counted, effect } of this.fold.take(record)) {
       if (effect === undefined) this.contradicting.push(counted)
-      else this.#takeEffect({ ...effect, record: counted, since: record.offset + 1, request: requestOf(counted) })
+      else {
+        const [request, drawn] = [requestOf(counted), this.service.drawnIn(counted)]
+        this.#takeEffect({ ...effect, record: counted, since: record.offset + 1, request, drawn })
+      }
     }
     const stream = String(record.key)
     const parked = this.fold.parkedIn(stream)
     if (parked.includes(record)) this.#parked.add(record)
-    const isKnown = parked.length > 0 || this.#byKey.parked.has(stream)
+    const isKnown = parked.length > 0 || this.#of('parked').has(stream)
     if (!isKnown) return
     const status = parked.length > 0 ? 'parked' : 'free'
     this.#change('parked', stream, { status }, record, record.offset + 1)
@@ -189,47 +177,41 @@ export class Prefixes {
     this.effects.push(effective)
     if (request !== undefined) this.#effectOfRequest.set(request, effective)
     this.#effectsOf[record.partition]?.push(effective)
-    if (effective.category !== undefined) this.#change('categories', stream, effective.category, record, since)
-    else this.#takePet(effective)
-    const events = [...(this.#events.get(stream) ?? []), shownIn(record)]
+    for (const { collection, document } of effective.shown)
+      this.#change(collection, keyOf(collection, document.id), document, record, since)
+    const events = [...(this.#events.get(stream) ?? []), ...shownIn(record)]
     this.#events.set(stream, events)
     this.#change('events', stream, events, record, since)
   }
 
-  #takePet({ pet, order, record, since }: Effective & { readonly pet: Pet }): void {
-    this.#change('pets', String(pet.id), pet, record, since)
-    if (order === undefined) return
-    const status = order.status === 'placed' || order.status === 'approved' ? 'held' : 'free'
-    this.#change('orders', String(order.id), order, record, since)
-    this.#change('held', String(pet.id), { status }, record, since)
-  }
-
   #change(collection: Collection, key: string, document: object, record: LogRecord, since: number): void {
-    const found = this.#byKey[collection].get(key) ?? { key, partition: record.partition, states: [] }
-    this.#byKey[collection].set(key, found)
+    const found = this.#of(collection).get(key) ?? { key, partition: record.partition, states: [] }
+    this.#of(collection).set(key, found)
     const text = textOf(document)
-    const { status = '', isRemoved = false }: Partial<Pick<State, 'status' | 'isRemoved'>> = document
-    if (found.states.at(-1)?.text !== text) found.states.push({ since, status, text, record, isRemoved })
+    if (found.states.at(-1)?.text === text) return
+    const members = membersOf(document)
+    const [status, isRemoved] = [String(members.status ?? ''), members.isRemoved === true]
+    found.states.push({ since, status, members, text, record, isRemoved })
   }
 
   #find(collection: Collection, key: string): DocumentHistory {
-    return this.#byKey[collection].get(key) ?? { key, partition: this.partitionFor(key), states: [] }
+    return this.#of(collection).get(key) ?? { key, partition: this.partitionFor(key), states: [] }
+  }
+
+  #of(collection: Collection): Map<string, Growing> {
+    const found = this.#byKey.get(collection) ?? new Map<string, Growing>()
+    this.#byKey.set(collection, found)
+    return found
   }
 
   #sort(collection: Shown): Identified[][] {
     const sorted: Identified[][] = Array.from({ length: this.#partitions }, () => [])
-    for (const document of this.#byKey[collection].values()) {
+    for (const document of this.#of(collection).values()) {
       const id = Number(document.key.slice(document.key.indexOf('/') + 1))
       sorted[document.partition]?.push({ ...document, id })
     }
     return sorted.map((documents) => documents.sort((one, other) => one.id - other.id))
   }
-}
-
-/** Equal for equal documents, in whatever order their members are. */
-export function textOf(document: unknown): string {
-  const members = Object.entries(Object(document)).sort(([one], [other]) => (one < other ? -1 : 1))
-  return JSON.stringify(members, (_name, value) => (typeof value === 'bigint' ? Number(value) : value))
 }
 
 function requestOf(record: LogRecord): number | undefined {

@@ -17,7 +17,9 @@ export function checkPublished(
   const told = Map.groupBy(published, ({ key }) => String(key))
   const found: Contradiction[] = []
   for (const stream of new Set([...expected.keys(), ...told.keys()])) {
-    const wanted = (expected.get(stream) ?? []).map(({ record }) => JSON.stringify(shownIn(record)))
+    const wanted = (expected.get(stream) ?? [])
+      .flatMap(({ record }) => shownIn(record))
+      .map((event) => JSON.stringify(event))
     const records = told.get(stream) ?? []
     const isAsWanted = wanted.join('\n') === records.map(({ value }) => textOf(value)).join('\n')
     if (isAsWanted && records.every(({ partition }) => partition === partitionFor(stream))) continue

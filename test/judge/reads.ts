@@ -1,28 +1,12 @@
-import {
-  checkToken,
-  type Floor,
-  firstPrefix,
-  holdsAt,
-  judge,
-  membersOf,
-  nameOf,
-  recordsFor,
-  tokenFloor,
-} from './answers.ts'
+import { checkToken, type Floor, firstPrefix, holdsAt, judge, nameOf, recordsFor, tokenFloor } from './answers.ts'
 import { checkStep, shownByStep } from './events.ts'
 import { Floors } from './floors.ts'
-import {
-  type Contradiction,
-  collectionOf,
-  contradiction,
-  type Exchange,
-  type History,
-  isSuccess,
-  isWrite,
-} from './history.ts'
+import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from './history.ts'
+import { collectionOf, isOf, isWrite } from './operations.ts'
 import { answersOf, type PartitionAnswer, pageFlaw } from './pages.ts'
 import type { Prefixes } from './prefixes.ts'
 import { checkReason, isReasoned } from './refusals.ts'
+import { membersOf } from './values.ts'
 
 /**
  * Each read is a prefix of each partition, the one that its token names if it has one. It is not below the token that was
@@ -31,10 +15,12 @@ import { checkReason, isReasoned } from './refusals.ts'
  */
 export function* checkReads({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
   const floors = new Floors()
-  const told = exchanges.filter((exchange) => isRead(exchange) || isAppliedWrite(exchange) || isReasoned(exchange))
+  const told = exchanges.filter(
+    (exchange) => isRead(exchange) || isAppliedWrite(exchange) || isReasoned(exchange, prefixes),
+  )
   for (const { exchange, isAnswer } of inTimeOrder(told)) {
     if (!isAnswer) floors.sent(exchange)
-    else if (isReasoned(exchange)) yield* checkReason(exchange, prefixes, floors)
+    else if (isReasoned(exchange, prefixes)) yield* checkReason(exchange, prefixes, floors)
     else if (isAppliedWrite(exchange)) confirm(exchange, prefixes, floors)
     else if (exchange.operation === 'followEvents') {
       yield* checkStep(exchange, prefixes)
@@ -59,7 +45,7 @@ function confirm(exchange: Exchange, prefixes: Prefixes, floors: Floors): void {
   floors.answered(exchange)
   const { operation, number, body } = exchange
   const created = () => prefixes.document(collectionOf(operation), Number(membersOf(body).id))
-  const effect = /^(update|remove)/.test(operation) ? prefixes.effectOf(number) : created().states[0]
+  const effect = isOf(exchange, 'update', 'remove') ? prefixes.effectOf(number) : created().states[0]
   if (effect !== undefined) floors.confirmed(exchange, effect.record.partition, effect.since)
 }
 

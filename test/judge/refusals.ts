@@ -3,19 +3,18 @@ import type { Floors } from './floors.ts'
 import {
   type Contradiction,
   codesThatMayHaveEffect,
-  collectionOf,
   contradiction,
   type Exchange,
   type History,
   isSuccess,
-  isWrite,
-  keyOf,
   type LogRecord,
-  type Order,
   outcomeOf,
+  streamOf,
 } from './history.ts'
+import { collectionOf, isOf, isWrite } from './operations.ts'
 import { isAbsent } from './pages.ts'
-import { type Prefixes, type State, textOf } from './prefixes.ts'
+import type { Prefixes, State } from './prefixes.ts'
+import { textOf } from './values.ts'
 
 /** What was refused has no effect, and what is said of its event or its key is so. */
 export function* checkRefusals({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
@@ -51,22 +50,14 @@ export function* checkRefusals({ exchanges }: History, prefixes: Prefixes): Gene
   }
 }
 
-const reasons: ReadonlySet<string | undefined> = new Set([
-  'unknown_pet',
-  'pet_not_found',
-  'order_not_found',
-  'category_not_found',
-  'pet_not_available',
-  'precondition_failed',
-  'order_transition_invalid',
-  'pet_is_ordered',
-  'stream_parked',
-])
-
 /** Whether it is a command that was refused for what the read models show. */
-export function isReasoned(exchange: Exchange): boolean {
-  return isWrite(exchange) && reasons.has(exchange.code)
+export function isReasoned(exchange: Exchange, { service }: Prefixes): boolean {
+  const { code = '' } = exchange
+  const isKnown = code.endsWith('_not_found') || commonReasons.has(code) || Object.hasOwn(service.reasons, code)
+  return isWrite(exchange) && isKnown
 }
+
+const commonReasons: ReadonlySet<string> = new Set(['precondition_failed', 'stream_parked'])
 
 /** A command is decided on a prefix that its token allows, and that is not below what it had to know when it was sent. */
 export function* checkReason(exchange: Exchange, prefixes: Prefixes, floors: Floors): Generator<Contradiction> {
@@ -86,51 +77,25 @@ export function* checkReason(exchange: Exchange, prefixes: Prefixes, floors: Flo
   yield contradiction(rule, what, exchanges, recordsFor(prefixes, [claim], floor))
 }
 
-/** That of a pet or a category; an order is placed in that of its pet. */
-function streamOf({ operation, id = 0 }: Exchange): string {
-  return keyOf(operation === 'placeOrder' ? 'pets' : collectionOf(operation), id)
-}
-
 function reasonOf(exchange: Exchange, prefixes: Prefixes): Claim | undefined {
-  const { code, id = 0, wanted, cached, operation } = exchange
+  const { code, id = 0, cached, operation } = exchange
   const collection = collectionOf(operation)
-  if (code?.endsWith('_not_found') && operation.startsWith('remove')) {
+  if (code?.endsWith('_not_found') && isOf(exchange, 'remove')) {
     const neverWas = (state?: State) => state === undefined
     return { document: prefixes.document(collection, id), holds: neverWas, holdsOfAll: neverWas }
   }
-  if (code === 'pet_is_ordered') {
-    return { document: prefixes.document('held', id), holds: (state) => state?.status === 'held' }
-  }
-  if (code === 'unknown_pet') return isAbsent(prefixes.document('pets', id))
   if (code?.endsWith('_not_found')) return isAbsent(prefixes.document(collection, id))
-  if (code === 'pet_not_available') {
-    const holds = (state?: State) => state !== undefined && state.status !== 'available'
-    return { document: prefixes.document('pets', id), holds }
-  }
   if (code === 'precondition_failed') {
     const text = textOf(cached?.body)
     const holds = (state?: State) => cached !== undefined && state !== undefined && state.text !== text
     return { document: prefixes.document(collection, id), holds }
   }
   if (code === 'stream_parked') {
-    const [order] = prefixes.document('orders', id).states
-    const stream = operation === 'updateOrder' ? String(order?.record.key) : streamOf(exchange)
+    const [placed] = prefixes.document(collection, id).states
+    const stream = isOf(exchange, 'update') ? String(placed?.record.key) : streamOf(exchange)
     return { document: prefixes.ofStream('parked', stream), holds: (state) => state?.status === 'parked' }
   }
-  if (code !== 'order_transition_invalid') return undefined
-  const holds = (state?: State) => state !== undefined && !mayBecome(state.status, wanted?.status)
-  return { document: prefixes.document('orders', id), holds }
-}
-
-const followers: Readonly<Record<Order['status'], readonly string[]>> = {
-  placed: ['approved', 'cancelled'],
-  approved: ['delivered', 'cancelled'],
-  delivered: [],
-  cancelled: [],
-}
-
-function mayBecome(status: string, wanted: string | undefined): boolean {
-  return status === wanted || followers[status as Order['status']].includes(wanted ?? '')
+  return prefixes.service.reasons[code ?? '']?.(exchange, prefixes)
 }
 
 function refusal(exchange: Exchange, rule: string, what: string, records: readonly LogRecord[] = []): Contradiction {

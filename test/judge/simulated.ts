@@ -1,16 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
+import { library } from '../../examples/loans/library.ts'
+import { define } from '../../src/engine/definition/definition.ts'
 import { writeToken } from '../../src/engine/http/values/tokens.ts'
 import { MemoryEventLog, MemoryLogData } from '../../src/engine/testing/memory/memory-event-log.ts'
 import { Clients } from '../campaign/clients.ts'
 import type { Api } from '../campaign/recorder.ts'
-import { Workload } from '../campaign/workload.ts'
+import { type Served, served } from '../campaign/served.ts'
 import { Random } from '../lib/random.ts'
-import { fromStart, type History, positionsOf } from './history.ts'
+import { petstore } from '../store/petstore.ts'
+import { fromStart, type History, positionsOf, type ServiceName } from './history.ts'
 import type { ApiProcess } from './model/process.ts'
 import { disturbance } from './model/steps.ts'
 import { done, inVirtualTime, pass } from './model/virtual-time.ts'
 import { World } from './model/world.ts'
+
+const definitions = { petstore, library: define(library.service) }
 
 export const partitions = 6
 const exchangesMin = 150
@@ -20,29 +25,35 @@ const stoppedMsMax = 600_000
 const apiKey = ''
 
 /** A history of the service in virtual time, with everything that may go wrong around it. */
-export function simulate(seed: number): Promise<History> {
-  return inVirtualTime(() => new Simulation(seed).run())
+export function simulate(seed: number, service: ServiceName = 'petstore'): Promise<History> {
+  return inVirtualTime(() => new Simulation(seed, service).run())
 }
 
 class Simulation {
   readonly #random: Random
+  readonly #served: Served
   readonly #world: World
   readonly #disturbances: readonly (typeof disturbance extends fc.Arbitrary<infer T> ? T : never)[]
   #isOver = false
 
-  constructor(seed: number) {
+  constructor(seed: number, service: ServiceName) {
     const random = new Random(seed)
     this.#random = random
+    this.#served = served[service]
     const latenciesMs = Array.from({ length: 12 }, () => 1 + random.below(15))
-    this.#world = new World(new MemoryEventLog(new MemoryLogData(partitions)), latenciesMs)
-    this.#disturbances = fc.sample(disturbance, { seed, numRuns: disturbances })
+    const log = new MemoryEventLog(new MemoryLogData(partitions))
+    this.#world = new World(log, latenciesMs, { service, definition: definitions[service] })
+    const drawn = fc.sample(disturbance, { seed, numRuns: disturbances })
+    const isOfAny = ({ kind }: { readonly kind: string }) => service === 'petstore' || !/^(foreign|rivals)/.test(kind)
+    this.#disturbances = drawn.filter(isOfAny)
   }
 
   async run(): Promise<History> {
     const world = this.#world
     const { recorder } = world.clients
-    await world.begin()
-    const workload = new Workload(this.#random)
+    if (this.#served.name === 'petstore') await world.begin()
+    else await world.settled()
+    const workload = this.#served.newWorkload(this.#random)
     const asking = { recorder, apiKey, random: this.#random, workload, thinkMs: 8 }
     const clients = new Clients({ ...asking, instances: this.#instances() }, 6)
     const followers = [this.#follow(), this.#follow()]
@@ -54,7 +65,7 @@ class Simulation {
     this.#isOver = true
     await done(Promise.all([clients.stop(), ...followers]), stoppedMsMax)
     await world.heal()
-    const history = { log: await world.records(), exchanges: recorder.exchanges }
+    const history = { log: await world.records(), exchanges: recorder.exchanges, service: this.#served.name }
     await world.close()
     return history
   }

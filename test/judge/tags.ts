@@ -1,11 +1,13 @@
-import { membersOf, nameOf } from './answers.ts'
-import { type Contradiction, collectionOf, contradiction, type Exchange, type History, isSuccess } from './history.ts'
-import { type Prefixes, textOf } from './prefixes.ts'
+import { nameOf } from './answers.ts'
+import { type Contradiction, contradiction, type Exchange, type History, isSuccess } from './history.ts'
+import { collectionOf, isOf } from './operations.ts'
+import type { Prefixes } from './prefixes.ts'
+import { membersOf, textOf } from './values.ts'
 import { isTakenByOther } from './writes.ts'
 
-/** Whatever shows one pet, order or category has a tag. A tag is of one state, and a change with If-Match was of that state. */
+/** Whatever shows one document has a tag. A tag is of one state, and a change with If-Match was of that state. */
 export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generator<Contradiction> {
-  const told = exchanges.filter((exchange) => isSuccess(exchange) && singular.has(exchange.operation))
+  const told = exchanges.filter((exchange) => isSuccess(exchange) && isOf(exchange, 'create', 'place', 'update', 'get'))
   const tagged = told.filter(({ tag }) => tag !== undefined)
   for (const exchange of told.filter(({ tag }) => tag === undefined)) {
     yield contradiction('no tag', `${nameOf(exchange)} shows one document, and has no tag.`, [exchange])
@@ -18,18 +20,10 @@ export function* checkTags({ exchanges }: History, prefixes: Prefixes): Generato
     const what = `${nameOf(first)} and ${nameOf(other)} have the tag ${first.tag}, and differ.`
     yield contradiction('one tag, two states', what, [first, other])
   }
-  const changes = exchanges.filter((exchange) => isSuccess(exchange) && changing.has(exchange.operation))
+  const changes = exchanges.filter((exchange) => isSuccess(exchange) && isOf(exchange, 'update', 'remove'))
   const updates = changes.filter(({ cached }) => cached !== undefined)
   for (const exchange of updates) yield* checkUpdate(exchange, prefixes)
 }
-
-const changing = new Set<Exchange['operation']>([
-  ...(['updatePet', 'removePet', 'updateOrder', 'updateCategory', 'removeCategory'] as const),
-])
-const singular = new Set<Exchange['operation']>([
-  ...(['createPet', 'updatePet', 'placeOrder', 'updateOrder', 'getPet', 'getOrder'] as const),
-  ...(['createCategory', 'updateCategory', 'getCategory'] as const),
-])
 
 function tagOf({ operation, body, tag }: Exchange): string {
   return `${collectionOf(operation)} ${membersOf(body).id} ${tag}`

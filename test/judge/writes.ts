@@ -1,18 +1,17 @@
-import { type Claim, checkToken, judge, membersOf, nameOf, recordsFor, tokenFloor } from './answers.ts'
+import { type Claim, checkToken, judge, nameOf, recordsFor, tokenFloor } from './answers.ts'
 import {
   type Contradiction,
-  collectionOf,
   contradiction,
   type Exchange,
   type History,
   isOfService,
   isSuccess,
-  isWrite,
-  keyOf,
   outcomeOf,
 } from './history.ts'
-import { isCreation } from './identities.ts'
-import { documentIn, type Effective, type Prefixes, type State, textOf } from './prefixes.ts'
+import { collectionOf, isOf, isWrite, keyOf } from './operations.ts'
+import type { Effective, Prefixes, State } from './prefixes.ts'
+import { documentOf, newDocumentIn } from './service.ts'
+import { membersOf, textOf } from './values.ts'
 
 /**
  * A write that was confirmed has one effect, which was in the log by then, and was answered with it. Each effect is what
@@ -22,32 +21,34 @@ import { documentIn, type Effective, type Prefixes, type State, textOf } from '.
 export function* checkWrites({ exchanges }: History, prefixes: Prefixes, isWhole: boolean): Generator<Contradiction> {
   const writes = exchanges.filter(isWrite)
   const byNumber = new Map(writes.map((exchange) => [exchange.number, exchange]))
-  const names = new Set(writes.map(({ wanted }) => wanted?.name))
-  yield* checkWanted(prefixes.effects, byNumber, isWhole)
+  const names = new Set(writes.map(({ wanted }) => nameIn(wanted)))
+  yield* checkWanted(prefixes, byNumber, isWhole)
   const effects = Map.groupBy(prefixes.effects, ({ request }) => {
     const write = byNumber.get(request ?? Number.NaN)
     return write && outcomeOf(write)
   })
   for (const exchange of writes.filter(isSuccess)) {
     const own = effects.get(outcomeOf(exchange)) ?? []
-    if (exchange.operation.startsWith('remove')) yield* checkRemoved(exchange, own, prefixes)
-    else if (exchange.operation.startsWith('update')) yield* checkUpdated(exchange, own, prefixes)
+    if (isOf(exchange, 'remove')) yield* checkRemoved(exchange, own, prefixes)
+    else if (isOf(exchange, 'update')) yield* checkUpdated(exchange, own, prefixes)
     else yield* checkCreated(exchange, own, prefixes)
   }
   yield* checkDoubled([...effects].filter(([outcome]) => outcome !== undefined).map(([, effective]) => effective))
-  const named = Map.groupBy(prefixes.effects.filter(isOfNew), nameIn)
-  yield* checkDoubled([...named].filter(([name]) => names.has(name)).map(([, effective]) => effective))
+  const named = Map.groupBy(prefixes.effects, (effect) => nameIn(newDocumentIn(effect)))
+  yield* checkDoubled(
+    [...named].filter(([name]) => name !== undefined && names.has(name)).map(([, effective]) => effective),
+  )
 }
 
 function* checkWanted(
-  effects: readonly Effective[],
+  { effects, service }: Prefixes,
   writes: ReadonlyMap<number, Exchange>,
   isWhole: boolean,
 ): Generator<Contradiction> {
   for (const effect of effects) {
     const { type, request, record } = effect
     const write = writes.get(request ?? Number.NaN)
-    if (write === undefined ? !isWhole || !isOfService(record) : isWantedBy(write, effect)) continue
+    if (write === undefined ? !isWhole || !isOfService(record) : isWantedBy(write, effect, service)) continue
     const event = `${type} at ${record.partition}:${record.offset}`
     const what = write === undefined ? `No request wanted ${event}.` : `${event} is not what ${nameOf(write)} wanted.`
     const rule = write === undefined ? 'nobody asked for it' : 'not what was asked for'
@@ -55,45 +56,15 @@ function* checkWanted(
   }
 }
 
-function isWantedBy({ operation, id, wanted }: Exchange, effect: Effective): boolean {
-  const { type, pet, order, category } = effect
-  const shown = collectionOf(operation) === 'categories' ? category : pet
-  if (shown === undefined) return false
-  if (operation.startsWith('create')) return isCreation(type) && isNewAs(wanted, operation, shown)
-  if (operation === 'placeOrder') return type === placedType && shown.id === id
-  if (operation !== 'updateOrder' && operation.startsWith('update'))
-    return changedType.test(type) && shown.id === id && isOf(wanted, shown)
-  if (operation.startsWith('remove')) return removedTypes.has(type) && shown.id === id
-  return type === `petstore.Order${capitalized(wanted?.status ?? '')}.v1` && order?.id === id
+function isWantedBy(write: Exchange, effect: Effective, service: Prefixes['service']): boolean {
+  if (isOf(write, 'update', 'remove')) return service.isChange(write, effect)
+  return effect.drawn?.collection === collectionOf(write.operation) && service.isNew(write, newDocumentIn(effect))
 }
 
-/** Whether it has what was asked for, and nothing else but its id and what a pet has by itself. */
-function isNewAs(wanted: object | undefined, operation: Exchange['operation'], document: unknown): boolean {
-  const own = operation === 'createPet' ? { status: 'available' } : {}
-  return textOf({ id: membersOf(document).id, ...own, ...wanted }) === textOf(document)
-}
-
-/** Whether the members are as was asked for. */
-function isOf(wanted: object = {}, document: unknown): boolean {
-  return Object.entries(wanted).every(
-    ([name, value]) => String(membersOf(document)[name]) === String(value ?? undefined),
-  )
-}
-
-function capitalized(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
-}
-
-const placedType = 'petstore.OrderPlaced.v1'
-const removedTypes: ReadonlySet<string> = new Set(['petstore.PetRemoved.v1', 'petstore.CategoryRemoved.v1'])
-const changedType = /^petstore\.(Pet|Category)Changed\.v\d+$/
-
-function isOfNew({ type }: Effective): boolean {
-  return isCreation(type)
-}
-
-function nameIn({ pet, category }: Effective): string {
-  return (pet ?? category)?.name ?? ''
+/** What is unique of a document that is added. */
+function nameIn(document: unknown): unknown {
+  const { name, title } = membersOf(document)
+  return name ?? title
 }
 
 function* checkCreated(
@@ -101,11 +72,10 @@ function* checkCreated(
   effects: readonly Effective[],
   prefixes: Prefixes,
 ): Generator<Contradiction> {
-  const { body, operation } = exchange
-  const creating = effects.filter((effect) =>
-    operation === 'placeOrder' ? effect.type === placedType : isOfNew(effect),
-  )
-  const isTold = (effect: Effective) => documentIn(effect).id === membersOf(body).id
+  const collection = collectionOf(exchange.operation)
+  const { id } = membersOf(exchange.body)
+  const creating = effects.filter(({ drawn }) => drawn?.collection === collection)
+  const isTold = ({ drawn }: Effective) => drawn?.collection === collection && drawn.id === id
   const effect = creating.find(isTold) ?? creating[0] ?? forgottenEffect(exchange, isTold, prefixes)
   if (effect === undefined) {
     if (!isTakenByOther(exchange, prefixes)) yield lost(exchange, prefixes)
@@ -113,21 +83,18 @@ function* checkCreated(
   }
   const isOfOther = !exchange.isReplayed && effect.request !== exchange.number
   if (isOfOther) yield untrue(exchange, effect, 'is not said to be replayed, but is of another request')
-  else if (!isAsWanted(exchange)) yield untrue(exchange, effect, 'is not what was asked for')
+  else if (!prefixes.service.isNew(exchange, exchange.body)) yield untrue(exchange, effect, 'is not what was asked for')
   else yield* checkEffect(exchange, effect, prefixes)
 }
 
 /** What a replayed answer tells of a request that is forgotten, since it came before a loss. */
 function forgottenEffect(
-  { isReplayed, operation }: Exchange,
+  { isReplayed }: Exchange,
   isTold: (effect: Effective) => boolean,
   prefixes: Prefixes,
 ): Effective | undefined {
   if (!isReplayed) return undefined
-  const isCreating = operation === 'placeOrder' ? (type: string) => type === placedType : isCreation
-  return prefixes.effects.find(
-    (effect) => isCreating(effect.type) && isTold(effect) && !prefixes.isOfHistory(effect.record),
-  )
+  return prefixes.effects.find((effect) => isTold(effect) && !prefixes.isOfHistory(effect.record))
 }
 
 /**
@@ -142,20 +109,16 @@ export function isTakenByOther(exchange: Exchange, prefixes: Prefixes): boolean 
   return (
     isApplied === false &&
     isWritten &&
-    isAsWanted(exchange) &&
+    prefixes.service.isNew(exchange, body) &&
     taken !== undefined &&
     !prefixes.isOfHistory(taken.record)
   )
 }
 
-function isAsWanted({ operation, body, wanted, id }: Exchange): boolean {
-  const members = membersOf(body)
-  if (operation !== 'placeOrder') return isNewAs(wanted, operation, body)
-  return members.petId === id && members.status === 'placed' && members.placedAt === members.updatedAt
-}
-
 function* checkEffect(exchange: Exchange, effect: Effective, prefixes: Prefixes): Generator<Contradiction> {
-  if (textOf(documentIn(effect)) !== textOf(exchange.body)) {
+  const { operation, body } = exchange
+  const document = documentOf(effect, collectionOf(operation), Number(membersOf(body).id))
+  if (document === undefined || textOf(document) !== textOf(body)) {
     yield untrue(exchange, effect, 'differs from the effect of its event')
   }
   yield* checkConfirmed(exchange, effect, prefixes)
@@ -176,7 +139,7 @@ function* checkUpdated(
   prefixes: Prefixes,
 ): Generator<Contradiction> {
   const { operation, body, id = 0, wanted } = exchange
-  const isOther = membersOf(body).id !== id || !isOf(wanted, body)
+  const isOther = membersOf(body).id !== id || !prefixes.service.isSo(wanted, body)
   if (isOther) yield untrue(exchange, effect, 'is not what was asked for')
   else if (effect === undefined) {
     // It was so already.

@@ -3,19 +3,27 @@ import { type AnyEvent, documentMax, stateBounds } from '../door/stream.ts'
 import { IdTakenError, ServiceError } from '../lib/errors/errors.ts'
 import type { NewRecord } from '../log/event-log.ts'
 import { recordValueMax } from '../log/record-codec.ts'
-import { applyEvent } from '../rule/apply-event.ts'
+import type { DocumentId } from '../read-models/document.ts'
+import { applyEvent, documentName } from '../rule/apply-event.ts'
+import { isSame } from '../rule/changed-documents.ts'
 import type { Rules } from '../rule/rules.ts'
 import { readEvent } from '../rule/stream-event.ts'
 import { StateTooLargeError, type StreamState } from '../rule/stream-state.ts'
 
+/** What is answered once the record is appended. */
+export interface Leaving {
+  /** The document that the command creates, or is about. */
+  readonly leaves: DocumentId | undefined
+}
+
 /**
  * Applies the record to the stream that the command was decided on, as the projector will, so that no command parks its
- * stream (decision 0060). Throws ServiceError event_too_large, event_not_applicable or stream_full, and IdTakenError where
+ * stream (decision 0060), or has an effect and no answer. Throws ServiceError event_too_large, event_not_applicable or stream_full, and IdTakenError where
  * the id that was drawn is in the way: then the record must not be appended.
  */
 export function applyFirst(
   rules: Rules,
-  { partition, id }: { readonly partition: number; readonly id: number },
+  { partition, id, leaves }: Leaving & { readonly partition: number; readonly id: number },
   stream: StreamState<unknown, AnyEvent>,
   { key, value }: NewRecord,
 ): void {
@@ -27,6 +35,8 @@ export function applyFirst(
     const event = readEvent(rules, partition, record)
     if (event === undefined || event.discards !== undefined) throw new Error('its record is no event of the stream')
     applyEvent(rules, { partition, isTaken: () => false }, stream, event)
+    if (leaves !== undefined && !stream.documents.some((document) => isSame(document, leaves)))
+      throw new Error(`the command leaves no document ${documentName(leaves)}, which is what it is answered with`)
     if (stream.documentLength > documentMax) throw new Error(`a document has more than ${documentMax} characters`)
   } catch (error) {
     if (error instanceof StateTooLargeError) throw streamFull(stateMax)

@@ -8,7 +8,7 @@ import { notSentInTime } from '../log/failures.ts'
 import type { GroupCommit } from '../log/group-commit.ts'
 import type { IdempotencyKey, StreamId } from '../read-models/stored-texts.ts'
 import type { RecordedEvents, StreamState } from '../rule/stream-state.ts'
-import { applyFirst } from './applicable.ts'
+import { applyFirst, type Leaving } from './applicable.ts'
 import type { IdAllocator } from './id-allocator.ts'
 import { eventIdOf, type Idempotency } from './idempotency.ts'
 
@@ -26,8 +26,8 @@ export interface EventWriterOptions<State, Event extends AnyEvent> {
 /** What the caller knows before an event is written. */
 export interface WriteRequest {
   readonly stream: StreamId | 'new'
-  /** Whether the command creates something in an existing stream that needs an id. A new stream always gets one. */
-  readonly drawsId?: boolean | undefined
+  /** The collection of what the command creates, whose id is drawn. A new stream always creates its own document. */
+  readonly creates?: string | undefined
   /** Present if the request had an Idempotency-Key. */
   readonly idempotency?: Idempotency | undefined
   readonly traceparent?: string | undefined
@@ -69,10 +69,11 @@ export class EventWriter<State, Event extends AnyEvent> {
   /** Throws ServiceError event_log_unavailable by the deadline, where that needs an id and there is none. */
   async target(request: WriteRequest, deadline: number): Promise<Target> {
     const { log, appender } = this.#options
-    const { stream, drawsId } = request
+    const { stream, creates } = request
     if (stream !== 'new') {
       const partition = log.partitionFor(stream)
-      return drawsId ? { stream, ...(await this.#draw('', () => partition, deadline)) } : { stream, partition, id: 0 }
+      const drawn = creates === undefined ? { partition, id: 0 } : await this.#draw('', () => partition, deadline)
+      return { stream, ...drawn }
     }
     const key = this.keyOf(request)
     const prefix = this.#prefix
@@ -86,7 +87,7 @@ export class EventWriter<State, Event extends AnyEvent> {
    */
   async append(
     request: WriteRequest,
-    target: Target,
+    target: Target & Leaving,
     recorded: RecordedEvents<Event>,
     before: StreamState<State, Event>,
     deadline: number,
@@ -94,7 +95,7 @@ export class EventWriter<State, Event extends AnyEvent> {
     const { kind, tracing } = this.#options
     const { events, version, time } = recorded
     const { stream: about, idempotency } = request
-    const { partition, stream } = target
+    const { partition, stream, id } = target
     const eventId = about === 'new' && idempotency ? eventIdOf(idempotency) : randomUUIDv7()
     const span = tracing?.startOfEvent({
       operation: 'append',
@@ -106,7 +107,7 @@ export class EventWriter<State, Event extends AnyEvent> {
     const record = kind.events.encode(events, { stream, eventId, version, time, traceparent, idempotency })
     const appended = this.#append(target, before, record, deadline)
     const position = await (span === undefined ? appended : endWith(span, appended))
-    return { ...target, ...recorded, eventId, key: this.keyOf(request), position }
+    return { stream, partition, id, ...recorded, eventId, key: this.keyOf(request), position }
   }
 
   /** The id drawn for this target turned out to be taken. */
@@ -115,7 +116,7 @@ export class EventWriter<State, Event extends AnyEvent> {
   }
 
   async #append(
-    target: Target,
+    target: Target & Leaving,
     before: StreamState<State, Event>,
     record: NewRecord,
     deadline: number,

@@ -264,6 +264,12 @@ class Execution<State, Command, Event extends AnyEvent> {
     return isList(decision) ? decision : [decision]
   }
 
+  /** The document that the command is answered with. */
+  #leftBy({ id }: Target): DocumentId | undefined {
+    const { document, request, kind } = this.#options
+    return document ?? (id === 0 ? undefined : { collection: request.creates ?? kind.stream.collection, id })
+  }
+
   /** 'id_taken': the id that was drawn is that of something in the stream. */
   async #append(
     target: Target,
@@ -273,7 +279,8 @@ class Execution<State, Command, Event extends AnyEvent> {
     const { writer, given, request } = this.#options
     if (this.#leftMs <= 0) throw conflict()
     try {
-      const written = await writer.append(request, target, recorded, before, this.#deadline)
+      const leaves = this.#leftBy(target)
+      const written = await writer.append(request, { ...target, leaves }, recorded, before, this.#deadline)
       if (this.#hasNoCompetitor && !this.#isDurable) this.#deadline = performance.now() + given.wait.timeoutMs
       this.#isDurable = true
       return written

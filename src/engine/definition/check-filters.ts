@@ -7,36 +7,44 @@ type Problems = Generator<string>
 
 /** What is wrong with the filters of a resource, with what goes together, and with what is counted. */
 export function* filtersIn(place: string, resource: NamedResource): Problems {
-  const { filters = {}, together = [], count } = resource
-  for (const [name, filter] of Object.entries(filters)) {
-    const at = `${place}.filters.${name}`
-    if (!/^[a-z]\w*$/i.test(name)) yield `${at}: it must be a name of letters, digits and _`
-    if (['limit', 'cursor', 'id'].includes(name)) yield `${at}: the engine has a parameter of this name`
-    if (isAnyValue(filter) ? !isIndexed(filter) : valuesOf(filter).length === 0)
-      yield `${at}: it is neither an enumeration of texts, nor an integer of the format int64, nor a text`
-  }
+  const { filters = {}, together = [] } = resource
+  for (const [name, filter] of Object.entries(filters)) yield* filterIn(`${place}.filters.${name}`, name, filter)
   for (const names of together) yield* togetherIn(`${place}.together: ${names.join(' and ')}`, resource, names)
-  const anyValues = together.flat().filter((name) => isAnyValue(filters[name]))
+  const anyValues = together.flatMap((names) => [...new Set(names)].filter((name) => isAnyValue(filters[name])))
   for (const name of new Set(anyValues.filter((each, i) => anyValues.indexOf(each) !== i)))
     yield `${place}.together: ${name} is in two lists: one has all that it goes with`
-  if (count === undefined) return
-  if (!/^\/v1(\/[\w-]+)+$/.test(count.path)) yield `${place}.count.path: ${count.path} must begin with /v1/`
-  if (filters[count.by] === undefined || isAnyValue(filters[count.by]))
-    yield `${place}.count.by: ${count.by} is no filter that is an enumeration`
+  yield* countIn(`${place}.count`, resource)
+}
+
+function* filterIn(at: string, name: string, filter: TSchema): Problems {
+  if (!/^[a-z]\w*$/i.test(name)) yield `${at}: it must be a name of letters, digits and _`
+  if (['limit', 'cursor', 'id'].includes(name)) yield `${at}: the engine has a parameter of this name`
+  if (isAnyValue(filter) ? !isIndexed(filter) : valuesOf(filter).length === 0)
+    yield `${at}: it is neither an enumeration of texts, nor an integer of the format int64, nor a text`
 }
 
 function* togetherIn(at: string, resource: NamedResource, names: readonly string[]): Problems {
   const { filters = {} } = resource
-  for (const name of names) if (filters[name] === undefined) yield `${at}: ${name} is no filter`
+  const unknown = names.filter((name) => filters[name] === undefined)
+  for (const name of unknown) yield `${at}: ${name} is no filter`
   if (new Set(names).size < names.length) yield `${at}: one is named twice`
-  const anyValues = names.filter((name) => isAnyValue(filters[name]))
-  const [name = '', ...others] = anyValues
+  if (unknown.length > 0) return
+  const [name = '', ...others] = new Set(names.filter((each) => isAnyValue(filters[each])))
   if (name === '' || others.length > 0 || names.length < 2) {
     yield `${at}: it must name one int64 or text, and one enumeration at least`
     return
   }
   const ranges = enumerationsBeside(resource, name).reduce((product, { values }) => product * (values.length + 1), 1)
-  if (ranges > rangesMax) yield `${at}: a list by ${name} alone would be made of ${ranges} ranges: ${rangesMax} at most`
+  if (ranges > rangesMax)
+    yield `${at}: a list by ${name} alone would be merged from ${ranges} ranges: ${rangesMax} at most`
+}
+
+function* countIn(at: string, { filters = {}, count }: NamedResource): Problems {
+  if (count === undefined) return
+  const { path, by } = count
+  if (!/^\/v1(\/[\w-]+)+$/.test(path)) yield `${at}.path: ${path} must begin with /v1/, without a slash at its end`
+  const filter = filters[by]
+  if (filter === undefined || isAnyValue(filter)) yield `${at}.by: ${by} is no filter that is an enumeration`
 }
 
 function isIndexed(filter: TSchema): boolean {

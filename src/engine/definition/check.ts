@@ -12,7 +12,7 @@ import { exampleOf } from './body-example.ts'
 import { eventsIn } from './check-events.ts'
 import { filtersIn } from './check-filters.ts'
 import { type Definition, DefinitionError, type NamedCommand } from './definition.ts'
-import type { NamedResource } from './kinds.ts'
+import { countsTitle, type NamedResource } from './kinds.ts'
 
 type Problems = Generator<string>
 
@@ -58,11 +58,18 @@ function* streamIn({ collection, source, commands, stateMax = stateBounds.usual 
   if (commands.length === 0) yield `${place}.commands: there is none`
 }
 
+/** The live feed of the engine. */
+const followPath = '/v1/events'
+
 function* resourcesIn({ resources, names }: Definition): Problems {
   const paths = resources.flatMap(({ path, count }) => [path, ...(count === undefined ? [] : [count.path])])
-  yield* repeated('path', paths, (path) => path)
+  const titles = resources.flatMap((each) => [
+    titleOf(each.schema),
+    ...(each.count === undefined ? [] : [countsTitle(each)]),
+  ])
+  yield* repeated('path', [followPath, ...paths], (path) => path)
   yield* repeated('noun', resources, ({ noun }) => noun)
-  yield* repeated('title', resources, ({ schema }) => titleOf(schema))
+  yield* repeated('title', titles, (title) => title)
   for (const resource of resources) yield* resourceIn(resource, names.isOwn(resource.collection))
 }
 

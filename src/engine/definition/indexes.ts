@@ -82,8 +82,11 @@ interface FilterIndex {
 
 /** Each value has a set of its own. */
 function enumeration(name: string): FilterIndex {
-  const keyOf = (values: Values) => `${name}:${values[name] ?? ''}`
-  return { keyOf, keysFor: (values) => (Object.keys(values).length === 1 ? [keyOf(values)] : undefined) }
+  const keyOf = (value: unknown) => `${name}:${value}`
+  return {
+    keyOf: ({ [name]: value }) => (value === undefined ? undefined : keyOf(value)),
+    keysFor: (values) => (Object.keys(values).length === 1 ? [keyOf(values[name])] : undefined),
+  }
 }
 
 /** A key has the value and one of each enumeration beside it, or nothing where a document has none. */

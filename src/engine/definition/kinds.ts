@@ -1,6 +1,7 @@
 import type { Resource } from '../door/service.ts'
 import type { AnyEvent, Document, Stream } from '../door/stream.ts'
 import type { Int64 } from '../lib/values/int64.ts'
+import { titleOf } from '../lib/values/named-schemas.ts'
 import type { IndexKey } from '../read-models/document.ts'
 import type { StreamId } from '../read-models/stored-texts.ts'
 import { StreamNames } from '../read-models/stream-names.ts'
@@ -75,4 +76,9 @@ export interface NamedResource extends Resource {
   readonly indexes: Indexes
   /** The parameter of paths that has the id of a document. */
   readonly idName: string
+}
+
+/** The name in documents of how many there are by a value. */
+export function countsTitle({ schema }: Pick<Resource, 'schema'>): string {
+  return `${titleOf(schema)}Counts`
 }

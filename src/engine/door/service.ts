@@ -43,10 +43,9 @@ export interface Resource<Noun extends string = string> {
   readonly schema: TObject
   readonly example: object
   /**
-   * Parameters of the list, by which documents are found that have the value: an enumeration of texts, an int64, or a text of 1
-   * to 128 code points. Each int64 or text is an index, with a copy of every document. A release with another index, or with
-   * another `together`, builds the read models anew, beside the old ones. A new enumeration does not do that by itself: raise
-   * the version of the projection that gives its value.
+   * Parameters of the list: an enumeration of texts, an int64, or a text of 1 to 128 code points. Each int64 or text is an
+   * index, with a copy of every document. A new one, or another `together`, builds the read models anew beside the old ones; for
+   * a new enumeration raise the version of the projection that names its value.
    */
   readonly filters?: Readonly<Record<string, TSchema>>
   /**

@@ -43,7 +43,7 @@ export function beginningOf(indexKey: IndexKey): string | undefined {
 
 /** Whether a set of documents is ordered by index keys: its entries are `entryId` and JSON. */
 export function isKeyed(set: string): boolean {
-  return set.endsWith('=')
+  return /^[^:]*:[^:]*=$/.test(set)
 }
 
 /** What an entry of a keyed set is named by. */

@@ -52,7 +52,7 @@ export function storedAfter<State, Event extends AnyEvent>(
   const changed = new StreamState(definition, name, document, before.row && { ...before.row, stream: name })
   const rules = { definition: streamKinds([definition]), log: { partitionFor: () => 0 } }
   attempt(events, 'it cannot be applied', () =>
-    applyFirst(rules, { partition: 0, id: 1 }, changed, encode(definition, events, name, version)),
+    applyFirst(rules, { partition: 0, id: 1, leaves: undefined }, changed, encode(definition, events, name, version)),
   )
   const edits = editsOf(changed)
   const shownNow = documentsAfter(before.documents, edits)

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { ITopicConfig } from 'kafkajs'
 import type { KafkaCluster } from '../../brokers/clusters.ts'
 import { until, within } from '../../brokers/ready.ts'
-import type { Order, Pet } from '../../judge/history.ts'
 import { type Answer, HttpClient } from '../../lib/http-client.ts'
 import type { Random } from '../../lib/random.ts'
+import type { Served } from '../served.ts'
 import { apiKey, type CampaignContext } from '../system/scenario.ts'
 import type { Supervised } from '../system/supervised.ts'
 import { asAdmin } from '../system/topic-admin.ts'
@@ -19,6 +19,7 @@ const refusedMs = 60_000
 const refilledMs = 5000
 
 export interface LossyLog {
+  readonly served: Served
   readonly cluster: KafkaCluster
   readonly folderOf: (id: number) => string
   readonly topic: string
@@ -116,13 +117,16 @@ async function truncateTails({ cluster, folderOf, topic, context }: LossyLog, ra
   return true
 }
 
-/** The process that has it ends, and reserves it again. Both times the first of its ids go to orders. */
-async function forgetBlock({ cluster, folderOf, topic, apis, context }: LossyLog, random: Random): Promise<boolean> {
+/** The process that has it ends, and reserves it again. Both times the first of its ids go to orders, or to loans. */
+async function forgetBlock(
+  { served, cluster, folderOf, topic, apis, context }: LossyLog,
+  random: Random,
+): Promise<boolean> {
   const api = random.pick(apis)
   const broker = cluster.nodes[2]
   await context.whileOthersRead(async () => {
     await api.end('SIGTERM')
-    await orderEachPet(api)
+    await takeEach(served, api)
     await context.beforeLoss()
     const { instance } = api
     await broker?.kill()
@@ -131,7 +135,7 @@ async function forgetBlock({ cluster, folderOf, topic, apis, context }: LossyLog
     await broker?.start()
     await untilInSync({ ...cluster, topics: [`${topic}.id-blocks`] })
     await within(waitMs, async () => api.instance !== instance)
-    await orderEachPet(api)
+    await takeEach(served, api)
   })
   await context.afterLoss()
   return true
@@ -172,20 +176,24 @@ async function deleteTopics({ brokers }: KafkaCluster, ...topics: string[]): Pro
   })
 }
 
-/** Each that it shows as available, for a moment. */
-async function orderEachPet(api: Supervised): Promise<void> {
+/** Each that it shows as free, for a moment. */
+async function takeEach({ taking }: Served, api: Supervised): Promise<void> {
   const client = new HttpClient(api, apiKey)
   let answer: Answer | undefined
   await within(waitMs, async () => {
-    answer = await client.request('/v1/pets?status=available&limit=100').catch(() => undefined)
+    answer = await client.request(taking.free).catch(() => undefined)
     return answer?.status === 200
   })
-  const pets = answer?.status === 200 ? (answer.body as readonly Pet[]) : []
-  const ordering = pets.map(async ({ id: petId }) => {
-    const { status, body } = await client.send('POST', '/v1/store/orders', { petId })
-    if (status === 201) await client.send('PATCH', `/v1/store/orders/${(body as Order).id}`, { status: 'cancelled' })
+  const free = answer?.status === 200 ? (answer.body as readonly Identified[]) : []
+  const each = free.map(async ({ id }) => {
+    const { status, body } = await client.send('POST', taking.path, taking.body(id))
+    if (status === 201) await client.send('PATCH', `${taking.path}/${(body as Identified).id}`, taking.end)
   })
-  await Promise.allSettled(ordering) // with other faults some are refused, or not answered
+  await Promise.allSettled(each) // with other faults some are refused, or not answered
+}
+
+interface Identified {
+  readonly id: number
 }
 
 function segmentOf(folder: string, partition: string): string {

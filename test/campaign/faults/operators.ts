@@ -1,20 +1,18 @@
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Environment, resultOf, runProgram } from '../../brokers/program.ts'
 import { until, within } from '../../brokers/ready.ts'
 import { Recorder } from '../recorder.ts'
+import type { Served } from '../served.ts'
 import type { Supervised } from '../system/supervised.ts'
 import type { Fault } from './fault.ts'
-
-const cli = join(import.meta.dirname, '../../../src/cli.ts')
 
 /** Followed within a second, or refused within 30 s where a server cannot read the file (docs/operations.md#api-keys). */
 const revokedMs = 30_000
 const takenMs = 30_000
 const diskMs = 60_000
 
-/** Runs the command line as an operator does, for a minute at most. */
-export async function petstore(environment: Environment, ...args: string[]) {
+/** Runs the command line of a service as an operator does, for a minute at most. */
+export async function runProgramOf({ cli }: Served, environment: Environment, ...args: string[]) {
   const program = runProgram([process.execPath, cli, ...args], environment)
   const impatience = setTimeout(() => program.end('SIGTERM'), 60_000)
   const result = await resultOf(program)
@@ -23,6 +21,7 @@ export async function petstore(environment: Environment, ...args: string[]) {
 }
 
 export interface Operated {
+  readonly served: Served
   readonly environment: Readonly<Record<string, string>>
   readonly apis: readonly Supervised[]
   /** Told what a person sees that must not be. */
@@ -30,11 +29,11 @@ export interface Operated {
 }
 
 /** A person who rebuilds at any time. It succeeds unless there are other faults. */
-export function rebuild({ environment, wrong }: Pick<Operated, 'environment' | 'wrong'>): Fault {
+export function rebuild({ served, environment, wrong }: Pick<Operated, 'served' | 'environment' | 'wrong'>): Fault {
   return {
     kind: 'rebuild',
     inflict: async ({ isAlone }) => {
-      const { code, errors } = await petstore(environment, 'rebuild')
+      const { code, errors } = await runProgramOf(served, environment, 'rebuild')
       if (isAlone && code !== 0) wrong(`a rebuild without another fault ended with ${code}: ${errors.slice(-2000)}`)
       return code === 0
     },
@@ -42,20 +41,20 @@ export function rebuild({ environment, wrong }: Pick<Operated, 'environment' | '
 }
 
 /** A key is issued, used and revoked: after 30 s at the latest nobody takes it. */
-export function keyRevocation({ environment, apis, wrong }: Operated): Fault {
+export function keyRevocation({ served, environment, apis, wrong }: Operated): Fault {
   return {
     kind: 'an API key is revoked',
     inflict: async ({ isAlone }) => {
-      const issued = await petstore(environment, 'keys', 'issue', '--name', 'short-lived', '--json')
+      const issued = await runProgramOf(served, environment, 'keys', 'issue', '--name', 'short-lived', '--json')
       if (issued.code !== 0) return false // a full disk
       const { id, key } = JSON.parse(issued.output)
-      const ask = asking(key)
+      const ask = asking(served, key)
       const statuses = await Promise.all(apis.map((api) => untilTaken(api, ask)))
       const notTaken = statuses.filter((status) => status !== 200)
       if (isAlone ? notTaken.length > 0 : notTaken.includes(401))
         wrong(`a key that was issued is answered ${statuses} by ${apis.map(({ name }) => name)}`)
       await until('the key is revoked', diskMs, async () => {
-        return (await petstore(environment, 'keys', 'revoke', id, '--yes')).code === 0
+        return (await runProgramOf(served, environment, 'keys', 'revoke', id, '--yes')).code === 0
       })
       const late = await Promise.all(apis.map((api) => stillTaken(api, ask)))
       for (const what of late) if (what !== undefined) wrong(what)
@@ -65,9 +64,9 @@ export function keyRevocation({ environment, apis, wrong }: Operated): Fault {
 }
 
 /** Asks with this key, and resolves to the status. What others ask is never answered 401, so it has a recorder of its own. */
-function asking(apiKey: string): (api: Supervised) => Promise<number | undefined> {
+function asking({ listing }: Served, apiKey: string): (api: Supervised) => Promise<number | undefined> {
   const recorder = new Recorder()
-  const list = { operation: 'listPets', page: { after: 0, limit: 1 }, session: undefined, apiKey } as const
+  const list = { operation: listing, page: { after: 0, limit: 1 }, session: undefined, apiKey }
   return async (api) => (await recorder.ask(api, list))?.status
 }
 

@@ -7,7 +7,7 @@ import { startRedis } from '../../brokers/processes.ts'
 import type { Environment } from '../../brokers/program.ts'
 import { askRedis, until } from '../../brokers/ready.ts'
 import type { LogRecord } from '../../judge/history.ts'
-import { collections } from '../../judge/history.ts'
+import { services as judged } from '../../judge/services.ts'
 import type { Lane } from '../faults/fault.ts'
 import { foreignTransactions } from '../faults/foreign-producers.ts'
 import { fullKafkaDisk, kafkaFaults } from '../faults/kafka-faults.ts'
@@ -15,6 +15,7 @@ import { lossFaults, makeLossyTopics } from '../faults/loss-faults.ts'
 import { networkFaults } from '../faults/network-faults.ts'
 import { processFaults } from '../faults/process-faults.ts'
 import { emptyRestart, Failover, type RedisNode, redisFaults } from '../faults/redis-faults.ts'
+import { petstore, type Served } from '../served.ts'
 import { type KafkaSide, lagMs, linkTo, names, startKafka } from './kafka-side.ts'
 import { apiKey, operatorLane, type Setting, type StartScenario } from './scenario.ts'
 import { Supervised } from './supervised.ts'
@@ -96,24 +97,24 @@ export const lossy: StartScenario = async (stack, setting) => {
   const projectors = running.services.filter(({ name }) => name.startsWith('projector'))
   const loss = lossFaults({ ...kafka, ...running, topic, projectors, context })
   const lanes = [loss, processFaults(running.services), redisFaults([node], prefix)]
-  const readPublished = readAnew(kafka.cluster.brokers, topic, running.readPublished)
+  const readPublished = readAnew(kafka.cluster.brokers, publishingTopics(running.served, topic), running.readPublished)
   return { ...running, readPublished, lanes: [...lanes, operatorLane({ ...running, ...context })] }
 }
 
 /** Those that come back when they are deleted. */
-function publishingTopics(topic: string): string[] {
-  return [eventsTarget, ...collections.map(documentsTarget), 'positions'].map((each) => `${topic}.${each}`)
+function publishingTopics({ name }: Served, topic: string): string[] {
+  return [eventsTarget, ...judged[name].collections.map(documentsTarget), 'positions'].map((each) => `${topic}.${each}`)
 }
 
 /**
  * What was published of a log that lost its end cannot be unsaid, so nothing more is: at last an operator deletes it, and it
  * comes back as the log is then.
  */
-function readAnew(brokers: string, topic: string, read: () => Promise<LogRecord[]>): () => Promise<LogRecord[]> {
+function readAnew(brokers: string, topics: string[], read: () => Promise<LogRecord[]>): () => Promise<LogRecord[]> {
   let isDeleted = false
   return async () => {
     if (!isDeleted) {
-      await asAdmin(brokers, (admin) => admin.deleteTopics({ topics: publishingTopics(topic) }))
+      await asAdmin(brokers, (admin) => admin.deleteTopics({ topics }))
       isDeleted = true
     }
     return await read()
@@ -131,7 +132,7 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
     const underFaults = {
       brokers: cluster.brokers,
       nodes: cluster.nodes,
-      topics: [topic, `${topic}.id-blocks`, ...publishingTopics(topic)],
+      topics: [topic, `${topic}.id-blocks`, ...publishingTopics(running.served, topic)],
     }
     const full = smallDisk && cluster.nodes[2] && fullKafkaDisk(underFaults, cluster.nodes[2], smallDisk)
     const eachAlone = among.map((link) => [link])
@@ -143,7 +144,7 @@ function onKafka(startRedisSide: (stack: AsyncDisposableStack, folder: string) =
         // one broker at a time: two are needed to confirm a write
         [...kafkaFaults(underFaults), ...(full ? [full] : []), ...amongBrokers],
         networkFaults('to Kafka', names.map(kafka.linksOf)),
-        [foreignTransactions(cluster.brokers, topic)],
+        [foreignTransactions(running.served, cluster.brokers, topic)],
         ...redisSide.lanes,
         operatorLane({ ...running, ...context }),
       ],
@@ -169,7 +170,7 @@ interface Sides {
 
 async function startServices(
   stack: AsyncDisposableStack,
-  { folder, environment: own, canMount }: Setting,
+  { folder, environment: own, canMount, served = petstore }: Setting,
   { kafka: { cluster, linksOf }, topic, redisSide: { url, urlOf, environment: ofRedis }, endsAfter }: Sides,
 ) {
   const common = {
@@ -187,6 +188,7 @@ async function startServices(
       const environment = { ...common, ROLE, KAFKA_BROKERS: brokers.join(), REDIS_URL: urlOf(name) }
       return Supervised.start(stack, {
         name,
+        served,
         folder,
         environment,
         canMount,
@@ -196,6 +198,7 @@ async function startServices(
   )
   const apis = services.filter(({ name }) => name.startsWith('api'))
   return {
+    served,
     services,
     apis,
     environment: { ...common, KAFKA_BROKERS: cluster.brokers, REDIS_URL: url },

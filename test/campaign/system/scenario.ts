@@ -7,6 +7,7 @@ import type { LogRecord } from '../../judge/history.ts'
 import { type Fault, type Lane, lasting } from '../faults/fault.ts'
 import { keyRevocation, type Operated, rebuild } from '../faults/operators.ts'
 import { processFaults, rollingDeploy } from '../faults/process-faults.ts'
+import { petstore, type Served } from '../served.ts'
 import type { KafkaSide } from './kafka-side.ts'
 import { empty, fill, mountSmall } from './small-disk.ts'
 import { Supervised } from './supervised.ts'
@@ -27,6 +28,7 @@ export interface CampaignContext {
 
 /** A system that runs, and what can happen to it. */
 export interface Scenario {
+  readonly served: Served
   readonly apis: readonly Supervised[]
   readonly services: readonly Supervised[]
   /** Variables of the service, past all links. */
@@ -41,6 +43,8 @@ export interface Scenario {
 }
 
 export interface Setting {
+  /** By default the pet store. */
+  readonly served?: Served
   readonly folder: string
   readonly context: CampaignContext
   /** Further variables of the service. */
@@ -55,14 +59,16 @@ export interface Setting {
 export type StartScenario = (stack: AsyncDisposableStack, setting: Setting) => Promise<Scenario>
 
 /** One process with everything in it, whose data is on a small disk. */
-export const embedded: StartScenario = async (stack, { folder, context, canMount, environment: own }) => {
+export const embedded: StartScenario = async (stack, setting) => {
+  const { folder, context, canMount, environment: own, served = petstore } = setting
   const dataFolder = join(folder, 'data')
   if (canMount) await mountSmall(stack, dataFolder, 48)
   const environment = { ...own, DATA_DIR: dataFolder, API_KEYS: apiKey }
   const endsAfter = /is on a disk that is full/ // a start
-  const service = await Supervised.start(stack, { name: 'service', environment, folder, canMount, endsAfter })
+  const service = await Supervised.start(stack, { name: 'service', served, environment, folder, canMount, endsAfter })
   const services = [service]
   return {
+    served,
     apis: services,
     services,
     environment,
@@ -70,7 +76,7 @@ export const embedded: StartScenario = async (stack, { folder, context, canMount
     lanes: [
       processFaults(services),
       canMount ? [fullDisk(dataFolder)] : [],
-      operatorLane({ environment, apis: services, services, ...context }),
+      operatorLane({ served, environment, apis: services, services, ...context }),
     ],
     readLog: async () => readFile(join(dataFolder, 'event-log.db')),
   }

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Program, runProgram } from '../../brokers/program.ts'
 import { freePort, until, within } from '../../brokers/ready.ts'
+import { petstore, type Served } from '../served.ts'
 import { Clock } from './clock.ts'
 import { type OutputOptions, ProcessOutput } from './process-output.ts'
 import { inspectable, whereItStands } from './where-it-stands.ts'
 
-const main = join(import.meta.dirname, '../../../src/main.ts')
 const pauseBeforeRestartMs = 200
 const startMs = 5000
 /** The library looks at the time once a second, and the process keeps the date of its answers for another one. */
@@ -18,9 +18,11 @@ const endMs = 30_000
 
 /** A start that waited 30 s for brokers in vain, or that found a Redis which may evict keys. */
 const refusedStart =
-  /^petstore: (Kafka at .+ has not answered properly for|Redis at .+ (did not answer for|is still loading|has maxmemory-policy)) /m
+  /^(petstore|library): (Kafka at .+ has not answered properly for|Redis at .+ (did not answer for|is still loading|has maxmemory-policy)) /m
 
 export interface SupervisedOptions extends OutputOptions {
+  /** By default the pet store. */
+  readonly served?: Served
   readonly environment: Readonly<Record<string, string>>
   /** What it writes before an end that the scenario is meant to bring about. */
   readonly endsAfter?: RegExp
@@ -37,6 +39,7 @@ export class Supervised {
   readonly #endsAfter: RegExp | undefined
   readonly #logsItsEnd: boolean
   readonly #clock: Clock
+  readonly #main: string
   readonly #toldToEnd = new WeakSet<Program>()
   readonly #endedBadly: string[] = []
   /** Undefined between two starts. */
@@ -49,13 +52,14 @@ export class Supervised {
   #held: Promise<void> | undefined
 
   private constructor(
-    { name, environment, folder, endsAfter, logsItsEnd = false }: SupervisedOptions,
+    { name, served = petstore, environment, folder, endsAfter, logsItsEnd = false }: SupervisedOptions,
     output: ProcessOutput,
     port: number,
   ) {
     this.name = name
     this.url = `http://127.0.0.1:${port}`
     this.output = output
+    this.#main = served.main
     this.#endsAfter = endsAfter
     this.#logsItsEnd = logsItsEnd
     this.#clock = new Clock(join(folder, `${name}.clock`))
@@ -171,7 +175,7 @@ export class Supervised {
       this.#starts++
       const [log, errors] = output
       const options = { output: log, errors, detached: true } // Ctrl-C in the terminal reaches the campaign alone
-      const child = runProgram([process.execPath, inspectable, main], this.#environment, options)
+      const child = runProgram([process.execPath, inspectable, this.#main], this.#environment, options)
       for (const file of output) closeSync(file)
       this.#child = child
       const how = await child.ended

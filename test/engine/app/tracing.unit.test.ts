@@ -138,9 +138,9 @@ it('a failed append shows the error in its span', async () => {
   const seat = { id: 1, name: 'A12', rowId: 7, status: 'available' } as const
   const recorded = { events: [{ type: 'SeatAdded', seat } as const], version: 1, time: new Date(0).toISOString() }
   const before = new StreamState(theatre, '1', { collection: 'seats', id: 1 }, undefined)
-  await expect(writer.append(request, { stream: '1', partition: 0, id: 0 }, recorded, before, 0)).rejects.toBe(
-    unavailable,
-  )
+  await expect(
+    writer.append(request, { stream: '1', partition: 0, id: 0, leaves: undefined }, recorded, before, 0),
+  ).rejects.toBe(unavailable)
   const [span] = await spansNamed('append a topic')
   expect(span?.attributes).toMatchObject({ 'messaging.system': 'kafka', 'error.type': 'event_log_unavailable' })
   expect(span?.status.code).toBe(SpanStatusCode.ERROR)

@@ -193,7 +193,7 @@ export function open({ loads = [], heard = [], appends = [], ...script }: Script
     book: (over: Partial<CommandOptions> = {}, seat = seatId) =>
       handle(({ id }) => ({ type: 'placeBooking', bookingId: id, seatId: seat }), {
         stream: String(seat),
-        drawsId: true,
+        creates: 'bookings',
         ...over,
       }),
     remove: (seat = seatId, over: Partial<CommandOptions> = {}) =>

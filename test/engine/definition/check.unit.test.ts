@@ -41,11 +41,6 @@ describe('a wrong definition is refused, and its place named', () => {
     ['no resource for the stream', withStream({ collection: 'shelves' }), 'streams: there is no resource shelves'],
     ['a source that is no path', withStream({ source: 'books' }), 'streams.books.source: books'],
     [
-      'a filter that is no name',
-      withBooks({ filters: { 'is in': books.filters?.status } }),
-      'filters.is in: it must be a name of letters',
-    ],
-    [
       'an error that is no name',
       { errors: { ...service.errors, 'book>': { status: 409, retry: 'no', meaning: 'It is.' } } },
       'errors: book> must be lower case letters, digits and _',
@@ -180,16 +175,6 @@ describe('a wrong definition is refused, and its place named', () => {
       'an example that is no such resource',
       withBooks({ example: { id: 7 } }),
       'resources.books.example: title is required',
-    ],
-    ...['limit', 'cursor', 'id'].map((name): [string, object, string] => [
-      `a filter named ${name}`,
-      withBooks({ filters: { [name]: Type.Enum(['in', 'lent'], { type: 'string' }) } }),
-      `resources.books.filters.${name}: the engine has a parameter of this name`,
-    ]),
-    [
-      'a filter of an open set',
-      withBooks({ filters: { title: Type.String() } }),
-      'resources.books.filters.title: it is not an enumeration',
     ],
     [
       'a stream without a history',

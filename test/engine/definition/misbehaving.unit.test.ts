@@ -1,11 +1,14 @@
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
+import type { CommandOptions } from '../../../src/engine/commands/command-handler.ts'
 import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
 import { defineStream, streamKinds } from '../../../src/engine/definition/kinds.ts'
 import type { Document, Stream } from '../../../src/engine/door/stream.ts'
 import { IdTakenError } from '../../../src/engine/lib/errors/errors.ts'
 import { recordValueMax } from '../../../src/engine/log/record-codec.ts'
+import type { FoundStream } from '../../../src/engine/read-models/read-model.ts'
+import { nothingLoaded } from '../../../src/engine/rule/awaiting.ts'
 import { unseenBlocks } from '../commands/unseen-blocks.ts'
 import { project, summary } from '../projector/projecting.ts'
 import { foreignRecord } from '../projector/records.ts'
@@ -47,8 +50,12 @@ async function parkedOf(over: Partial<typeof wellBehaved>, data: unknown = { tex
   return summary(await (await project([foreignRecord(event)], [], definition)).read()).parked
 }
 
-/** Handles a command that begins stream 1, with an appender that takes nothing. */
-function commandOf(over: Partial<typeof wellBehaved>, reserveIdBlock = async () => 1) {
+/** Handles a command, which begins stream 1 if nothing else is said, with an appender that takes nothing. */
+function commandOf(
+  over: Partial<typeof wellBehaved>,
+  reserveIdBlock = async () => 1,
+  { loaded, ...about }: Partial<CommandOptions> & { loaded?: Partial<FoundStream> } = {},
+) {
   const definition = definedAs(over)
   const log = { partitions: 1, partitionFor: () => 0, reserveIdBlock, endOffsets: async () => [0] }
   const handler = createCommandHandler({
@@ -58,7 +65,10 @@ function commandOf(over: Partial<typeof wellBehaved>, reserveIdBlock = async () 
     readModel: {
       generationOf: () => 'generation',
       reportDamage: () => {},
-      load: () => Promise.reject(new Error('nothing is to be loaded')),
+      load: async () => {
+        if (loaded === undefined) throw new Error('nothing is to be loaded')
+        return { ...nothingLoaded, ...loaded }
+      },
       whenApplied: async () => 'late',
     },
     ids: new IdAllocator(log, unseenBlocks(log)),
@@ -66,7 +76,7 @@ function commandOf(over: Partial<typeof wellBehaved>, reserveIdBlock = async () 
     now: () => new Date(0),
     timeoutMs: 1000,
   })
-  return handler.handle(() => 'a', { stream: 'new', owner: 'owner', wait: { timeoutMs: 0 } })
+  return handler.handle(() => 'a', { stream: 'new', owner: 'owner', wait: { timeoutMs: 0 }, ...about })
 }
 
 describe('what another program, or an earlier release of a service that goes wrong, has appended is parked, and a command is refused', () => {
@@ -98,6 +108,29 @@ describe('what another program, or an earlier release of a service that goes wro
     const decided = data === undefined ? over : { ...over, decide: () => ({ type: 'Happening', ...data }) as never }
     const cause = expect.objectContaining({ message: expect.stringMatching(reason) })
     await expect(commandOf(decided)).rejects.toMatchObject({ code: 'event_not_applicable', cause })
+  })
+
+  it('a command that would have no answer: it shows nothing of what it creates, or of what it is about', async () => {
+    const document = { json: '{"id":9}', stream: '1' }
+    const row = {
+      stream: '1',
+      version: 1,
+      entries: [],
+      document: undefined,
+      isRemoved: false,
+      hidden: '{"id":1,"text":""}',
+    }
+    for (const [over, about, missing] of [
+      [showing(), {}, 'things 1'],
+      [showing(shown(1, 'others')), {}, 'things 1'],
+      [showing(shown(1), shown(2, 'others')), { stream: '1', creates: 'others', loaded: {} }, 'others 1'],
+      [showing(shown(1)), { stream: { collection: 'others', id: 9 }, loaded: { document, row } }, 'others 9'],
+    ] as const) {
+      const cause = expect.objectContaining({ message: expect.stringContaining(`leaves no document ${missing}`) })
+      await expect(commandOf(over, undefined, about)).rejects.toMatchObject({ code: 'event_not_applicable', cause })
+    }
+    const others = { stream: '1', creates: 'others', loaded: {} }
+    await expect(commandOf(showing(shown(1), shown(1, 'others')), undefined, others)).rejects.toThrow('is appended')
   })
 
   it.each([

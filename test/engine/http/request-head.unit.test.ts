@@ -82,6 +82,9 @@ describe('the target', () => {
     ['v1/seats', 400],
     ['/v1/seats#limit=5', 400],
     ['/v1/seats?limit=5#', 400],
+    ['/v1/seats?limit=5&\xc3\xa9', 400], // RFC 3986 section 2: what is not ASCII is percent-encoded
+    ['/v1/seats?limit=5&%e9', 400],
+    ['/v1/seats?li%6Dit=%35', 200],
   ])('%s is %d', async (target, status) => expect(statusesIn(await exchange(get(target)))).toEqual([status]))
 
   it('is the server as a whole in OPTIONS *, which supports no more than its root', async () => {

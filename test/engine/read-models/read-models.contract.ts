@@ -5,6 +5,7 @@ import { damaging } from './contract/damaging.ts'
 import type { ContractTopic, ReadModelsFixture } from './contract/fixture.ts'
 import { building, generations } from './contract/generations.ts'
 import { inspecting } from './contract/inspecting.ts'
+import { keyed } from './contract/keyed.ts'
 import { kinds } from './contract/kinds.ts'
 import { listening } from './contract/listening.ts'
 import { longRows } from './contract/long-rows.ts'
@@ -26,7 +27,7 @@ import { upkeep } from './contract/upkeep.ts'
 export const readModelsTopics: readonly ContractTopic[] = [
   ...[generations, building, activating, upkeep, listening, looking],
   ...[applying, streams, kinds, longRows, removal, refusing, together],
-  ...[reading, inspecting, stores, model, damaging],
+  ...[reading, keyed, inspecting, stores, model, damaging],
 ]
 
 /** Runs the contract on an adapter; `open` gives each test data of its own. */

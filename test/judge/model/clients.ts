@@ -3,14 +3,19 @@ import type { Position } from '../../../src/engine/log/event-log.ts'
 import { orderStatuses } from '../../../src/store/order.ts'
 import { petStatuses } from '../../../src/store/pet.ts'
 import { type Asked, Recorder } from '../../campaign/recorder.ts'
-import { collectionOf, type Exchange, isSuccess, isWrite, type Operation, positionsOf, type Shown } from '../history.ts'
+import { type Exchange, isSuccess, type Page, positionsOf } from '../history.ts'
+import { collectionOf, isOf, isWrite, type Operation, operationOf, type Shown } from '../operations.ts'
 import type { ApiProcess } from './process.ts'
 import type { AskedFor, ReadOptions, WaitOptions, WriteOptions } from './steps.ts'
 
 /** Send requests without waiting for one another, and record what they are answered. */
 export class Clients {
   /** The ids of those that clients know of. */
-  readonly known: Readonly<Record<Shown, number[]>> = { pets: [], orders: [], categories: [] }
+  readonly known: Readonly<Record<'pets' | 'orders' | 'categories', number[]>> = {
+    pets: [],
+    orders: [],
+    categories: [],
+  }
   readonly #log: TokenScope
   readonly #apis: readonly ApiProcess[]
   /** Where the writes are that clients know of. */
@@ -37,7 +42,7 @@ export class Clients {
     const asked = this.#writeOf(what)
     void this.#ask(api, asked, options, options.withToken ? this.#positions : []).then((answer) => {
       if (readBack === undefined || answer === undefined || !isSuccess(answer)) return
-      const operation = listing[collectionOf(asked.operation)]
+      const operation = operationOf('list', collectionOf(asked.operation))
       const positions = readBack.withToken ? positionsIn(answer.tokenAfter) : []
       void this.#ask(readBack.api, { operation, page: pageOf(undefined) }, options, positions)
     })
@@ -45,10 +50,9 @@ export class Clients {
 
   read(api: number, { operation, status, choice, ...options }: ReadOptions): void {
     const collection = collectionOf(operation)
-    const isList = operation === listing[collection]
     const id = this.#idOf(collection, choice)
     const page = pageOf(collection === 'categories' ? undefined : status)
-    const asked = isList ? { operation, page } : { operation, id }
+    const asked = isOf({ operation }, 'list') ? { operation, page } : { operation, id }
     void this.#ask(api, asked, options, options.withToken ? this.#positions : [])
   }
 
@@ -115,15 +119,19 @@ export class Clients {
   #learn(exchange: Exchange): void {
     const { operation, body, tokenAfter } = exchange
     if (!isSuccess(exchange) || !isWrite(exchange)) return
-    const known = this.known[collectionOf(operation)]
+    const known = this.#known(collectionOf(operation))
     const { id } = (body ?? exchange) as { readonly id: number }
     if (!known.includes(id)) known.push(id)
     this.#positions.push(...positionsIn(tokenAfter))
   }
 
+  #known(collection: Shown): number[] {
+    return (this.known as Readonly<Partial<Record<Shown, number[]>>>)[collection] ?? []
+  }
+
   /** One of these, or now and then one that nobody was told of. */
   #idOf(collection: Shown, choice: number): number {
-    const known = this.known[collection]
+    const known = this.#known(collection)
     return known[choice % (known.length + 1)] ?? 1
   }
 }
@@ -133,10 +141,9 @@ const lists = {
   listOrders: [undefined, ...orderStatuses],
   listCategories: [undefined],
 }
-const listing = { pets: 'listPets', orders: 'listOrders', categories: 'listCategories' } as const
 
-function pageOf(status: string | undefined): { after: number; limit: number; status?: string } {
-  return { after: 0, limit: 1000, ...(status !== undefined && { status }) }
+function pageOf(status: string | undefined): Page {
+  return { after: 0, limit: 1000, ...(status !== undefined && { filters: { status } }) }
 }
 
 function positionsIn(token: string | undefined): Position[] {

@@ -1,8 +1,9 @@
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { type AnyRecord, altered } from '../../engine/projector/records.ts'
 import { categoryAdded, categoryChanged, discard, newerEvent, orderEvent, petCreated } from '../../store/records.ts'
-import { eventIn, isOfService, keyOf, type LogRecord } from '../history.ts'
-import type { Prefixes } from '../prefixes.ts'
+import { eventIn, isOfService, type LogRecord } from '../history.ts'
+import { keyOf, type Shown } from '../operations.ts'
+import type { Effective, Prefixes } from '../prefixes.ts'
 import type { foreignKinds } from './steps.ts'
 
 /** Two pets, one of them ordered, and a category are there from the beginning: requests have something to meet at. */
@@ -97,14 +98,22 @@ export function foreignEvent(
   if (stream === undefined || stream === null) return undefined
   const version = fold.versionOf(stream)
   if (what === 'newer' || what === 'elsewhere') return ofStranger(newerEvent(stream, version + 1))
-  const id = effects.findLast(({ record }) => record.key === stream)?.pet?.id
+  const id = shownBy(
+    effects.findLast(({ record }) => record.key === stream),
+    'pets',
+  )?.id
   if (id === undefined) return ofStranger(changed(stream, what === 'stale' ? version : version + 1))
   const orderId = nextId(prefixes, partitionFor(stream), choice)
   if (what === 'stale') return ofStranger(orderEvent('OrderCancelled', id, orderId, version))
-  const { pet, order } = effects.findLast((effect) => effect.pet?.id === id) ?? {}
+  const last = effects.findLast((effect) => shownBy(effect, 'pets')?.id === id)
+  const [pet, order] = [shownBy(last, 'pets'), shownBy(last, 'orders')]
   const isOpen = order?.status === 'placed' || order?.status === 'approved'
   if (isOpen) return ofStranger(orderEvent('OrderCancelled', id, order.id, version + 1))
   return pet?.status === 'available' ? ofStranger(orderEvent('OrderPlaced', id, orderId, version + 1)) : undefined
+}
+
+function shownBy(effect: Effective | undefined, collection: Shown): { id: number; status?: string } | undefined {
+  return effect?.shown.find((each) => each.collection === collection)?.document
 }
 
 /** It cannot be applied to a category that is removed. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Definition } from '../../../src/engine/definition/definition.ts'
 import { ServiceError } from '../../../src/engine/lib/errors/errors.ts'
 import type { EventLog } from '../../../src/engine/log/event-log.ts'
 import { RebuildError } from '../../../src/engine/rebuilding/rebuild.ts'
@@ -8,7 +9,7 @@ import { RecordingSubscriber } from '../../engine/log/recording-subscriber.ts'
 import { type AnyRecord, asText } from '../../engine/projector/records.ts'
 import { memoryReadModels } from '../../engine/read-models/memory-read-models.ts'
 import { petstore } from '../../store/petstore.ts'
-import type { LogRecord } from '../history.ts'
+import type { LogRecord, ServiceName } from '../history.ts'
 import { Prefixes } from '../prefixes.ts'
 import { Clients } from './clients.ts'
 import { discardOf, firstEvents, foreignEvent, rivalOrders, rivalStreams } from './foreign-events.ts'
@@ -21,6 +22,13 @@ const settledMsMax = 60_000
 const closedMsMax = 1000
 const waits = { waitSeconds: 1, withToken: false, leavesAfterMs: undefined, readBack: undefined } as const
 
+export interface WorldOf {
+  readonly service: ServiceName
+  readonly definition: Definition
+}
+
+const ofPetstore: WorldOf = { service: 'petstore', definition: petstore }
+
 /** Two API processes and a projector over one event log and one set of read models, and the clients that use them. */
 export class World {
   readonly clients: Clients
@@ -29,6 +37,7 @@ export class World {
   readonly log: EventLog
   /** Errors without a code, or of an operator's command that is none of those it may end with. */
   readonly bugs: unknown[] = []
+  readonly #service: ServiceName
   readonly #data = new MemoryData()
   readonly #shared: Shared
   readonly #reader: Promise<RecordingSubscriber>
@@ -36,13 +45,14 @@ export class World {
   readonly #rebuilds = new Set<RebuildProcess>()
   #starts = 0
 
-  constructor(log: EventLog, latenciesMs: readonly number[]) {
+  constructor(log: EventLog, latenciesMs: readonly number[], { service, definition } = ofPetstore) {
     let turn = 0
     this.log = log
-    this.store = memoryReadModels(this.#data, petstore.version, petstore.names)
+    this.#service = service
+    this.store = memoryReadModels(this.#data, definition.version, definition.names)
     const latencyMs = () => latenciesMs[turn++ % latenciesMs.length] ?? 1
     const foundBug = (error: unknown) => void this.bugs.push(error)
-    this.#shared = { definition: petstore, log, store: this.store, latencyMs, foundBug }
+    this.#shared = { definition, log, store: this.store, latencyMs, foundBug }
     this.#reader = RecordingSubscriber.on(log)
     this.#projector = new ProjectorProcess(this.#shared)
     this.apis = [this.#startApi(), this.#startApi()]
@@ -116,7 +126,7 @@ export class World {
   }
 
   async prefixes(): Promise<Prefixes> {
-    return new Prefixes({ log: await this.records(), exchanges: [] }, this.log.partitions)
+    return new Prefixes({ log: await this.records(), exchanges: [], service: this.#service }, this.log.partitions)
   }
 
   /** From now on nothing fails, what was on its way to the log is there, and an operator discards what is parked. */

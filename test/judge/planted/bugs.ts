@@ -1,6 +1,8 @@
 import type { Random } from '../../lib/random.ts'
 import type { History } from '../history.ts'
 import { plantedInEvents } from './events.ts'
+import { plantedInLibraryAnswers } from './library-answers.ts'
+import { plantedInLibraryRecords } from './library-records.ts'
 import { plantedInReads } from './reads.ts'
 import { plantedInRecords } from './records.ts'
 import type { Spoil } from './spoil.ts'
@@ -16,6 +18,11 @@ export interface PlantedBug {
 export const plantedBugs: readonly PlantedBug[] = [
   ...Object.entries(plantedInRecords).map(([name, plant]) => ({ name, plant })),
   ...inAnswers({ ...plantedInWrites, ...plantedInReads, ...plantedInEvents }),
+]
+
+export const plantedInLibrary: readonly PlantedBug[] = [
+  ...Object.entries(plantedInLibraryRecords).map(([name, plant]) => ({ name, plant })),
+  ...inAnswers(plantedInLibraryAnswers),
 ]
 
 /** Each is planted into one answer. */

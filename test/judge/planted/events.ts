@@ -1,6 +1,6 @@
 import { type Exchange, fromStart, type History, positionsOf } from '../history.ts'
 import { endsOf } from './records.ts'
-import { done, isEarlier, type Spoil, tokenOf, writerOf } from './spoil.ts'
+import { done, isEarlier, mayBeRemoved, type Spoil, tokenOf, writerOf } from './spoil.ts'
 
 /** Bugs in what is told of events. */
 export const plantedInEvents: Readonly<Record<string, Spoil>> = {
@@ -26,11 +26,12 @@ export const plantedInEvents: Readonly<Record<string, Spoil>> = {
     const isEarly = exchange.token === undefined && log.some((record) => later.has(writerOf(record)))
     return isEarly ? { ...exchange, tokenAfter: tokenUpTo(endsOf(log)) } : undefined
   }),
-  'a read is behind what a feed of its instance told': done('getPet', (exchange, { exchanges }) => {
+  'a read is behind what a feed of its instance told': done('getPet', (exchange, history) => {
     const isOfPet = (event: unknown) => (event as { subject: string }).subject === String(exchange.id)
     const isTold = (one: Exchange) => isEarlier(one, exchange) && eventsIn('followEvents', one).some(isOfPet)
     const { body: _, tag: __, ...rest } = exchange
-    const isBehind = exchange.instance && !exchange.token && exchanges.some(isTold)
+    const isFree = exchange.instance && !exchange.token && !mayBeRemoved(exchange, history)
+    const isBehind = isFree && history.exchanges.some(isTold)
     return isBehind ? { ...rest, status: 404, code: 'pet_not_found' } : undefined
   }),
   'the events of a pet lack one': withEvents('listEvents', (exchange, [, ...rest]) =>

@@ -6,6 +6,7 @@ import {
   isEarlier,
   isFree,
   isSame,
+  mayBeRemoved,
   olderThanItsToken,
   petIn,
   refused,
@@ -22,7 +23,7 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
     return older && { ...older, status: 304 }
   }),
   'a token is sent, and the pet is not found': done('getPet', (exchange, history) => {
-    if (!knows(exchange, exchange.id, history)) return undefined
+    if (!knows(exchange, exchange.id, history) || mayBeRemoved(exchange, history)) return undefined
     return { ...refused(exchange, 404, 'pet_not_found'), tokenAfter: exchange.tokenAfter ?? '' }
   }),
   'a removed pet is read again': (exchange, { exchanges }) => {
@@ -38,8 +39,8 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
   'a list shows a pet that is removed': (exchange, { exchanges }) => {
     const { operation, body, page, sentMs } = exchange
     const pets = operation === 'listPets' && isOk(exchange) ? (body as readonly Pet[]) : []
-    const { after = 0, limit = 0, status } = page ?? {}
-    if (status !== undefined || pets.length === 0 || pets.length >= limit) return undefined
+    const { after = 0, limit = 0, filters } = page ?? {}
+    if (filters !== undefined || pets.length === 0 || pets.length >= limit) return undefined
     const gone = exchanges.filter(
       (one) => one.operation === 'removePet' && one.status === 204 && one.answeredMs < sentMs && Number(one.id) > after,
     )
@@ -68,9 +69,12 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
     const { code: _, ...answer } = exchange
     return isRemoved && seen?.tag ? { ...answer, status: 200, body: seen.body, tag: seen.tag } : undefined
   },
-  'a list of categories lacks one': done('listCategories', (exchange) => {
+  'a list of categories lacks one': done('listCategories', (exchange, { exchanges }) => {
     const [first, second, ...rest] = exchange.body as Category[]
-    return first && second ? { ...exchange, body: [second, ...rest], hasNext: false } : undefined
+    const own = exchanges.filter(({ operation, id }) => /Category$/.test(operation) && id === first?.id)
+    const isShown = own.some((one) => one.operation === 'getCategory' && isOk(one) && isEarlier(one, exchange))
+    const isKnown = exchange.instance && isShown && !own.some(({ operation }) => operation === 'removeCategory')
+    return isKnown && first && second ? { ...exchange, body: [second, ...rest], hasNext: false } : undefined
   }),
   'a pet has a name that nobody asked for': done('getPet', (exchange) => withBody(exchange, { name: 'nobody' })),
   'a read shows the future': done('getPet', (exchange, history) =>
@@ -89,11 +93,11 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
     const id = freshId(history, exchange.id ?? 0)
     return withEarlierToken({ ...refused(exchange, 404, 'pet_not_found'), id })
   }),
-  'a pet is said to be readable, and is not found': done('getPet', (exchange, { exchanges }) => {
+  'a pet is said to be readable, and is not found': done('getPet', (exchange, history) => {
     const isAdded = (one: Exchange) =>
       one.operation === 'createPet' && one.isApplied === true && petIn(one)?.id === exchange.id
-    if (!exchange.instance || exchange.token) return undefined
-    const isKnown = exchanges.some((one) => isAdded(one) && isEarlier(one, exchange))
+    if (!exchange.instance || exchange.token || mayBeRemoved(exchange, history)) return undefined
+    const isKnown = history.exchanges.some((one) => isAdded(one) && isEarlier(one, exchange))
     return isKnown ? refused(exchange, 404, 'pet_not_found') : undefined
   }),
   'one tag is of two states': done('getOrder', (exchange, { exchanges }) => {
@@ -116,20 +120,20 @@ export const plantedInReads: Readonly<Record<string, Spoil>> = {
   },
   'a list shows another status': done('listPets', (exchange) => {
     const [first, ...rest] = exchange.body as Pet[]
-    const status = exchange.page?.status === 'sold' ? 'available' : 'sold'
-    return first && exchange.page?.status ? { ...exchange, body: [{ ...first, status }, ...rest] } : undefined
+    const status = exchange.page?.filters?.status === 'sold' ? 'available' : 'sold'
+    return first && exchange.page?.filters ? { ...exchange, body: [{ ...first, status }, ...rest] } : undefined
   }),
   'a list shows a pet under a second id': done('listPets', (exchange, history) => {
     const last = (exchange.body as Pet[]).at(-1)
     if (last === undefined || exchange.hasNext || exchange.page?.limit !== 100) return undefined
     return { ...exchange, body: [...(exchange.body as Pet[]), { ...last, id: freshId(history, last.id) }] }
   }),
-  'a confirmed pet is not found on another instance': done('getPet', (exchange, { exchanges }) => {
+  'a confirmed pet is not found on another instance': done('getPet', (exchange, history) => {
     const isConfirmed = ({ operation, isApplied = true, ...one }: Exchange) =>
       operation === 'createPet' && isApplied && petIn(one as Exchange)?.id === exchange.id
     const isOfOther = (one: Exchange) => one.instance !== exchange.instance && one.answeredMs < exchange.sentMs
-    if (exchange.token) return undefined
-    const isKnown = exchanges.some((one) => isOk(one) && isConfirmed(one) && isOfOther(one))
+    if (exchange.token || mayBeRemoved(exchange, history)) return undefined
+    const isKnown = history.exchanges.some((one) => isOk(one) && isConfirmed(one) && isOfOther(one))
     return isKnown ? refused(exchange, 404, 'pet_not_found') : undefined
   }),
   'a token names more than its answer shows': done('getPet', (exchange, { exchanges }) => {
@@ -152,7 +156,7 @@ function knows({ session, token, number }: Exchange, id: number | undefined, { e
 
 /** A pet in a list of all that the list must show. */
 function knownIn(exchange: Exchange, history: History): Pet | undefined {
-  if (exchange.operation !== 'listPets' || !isOk(exchange) || exchange.page?.status) return undefined
+  if (exchange.operation !== 'listPets' || !isOk(exchange) || exchange.page?.filters) return undefined
   return (exchange.body as Pet[]).slice(0, -1).find(({ id }) => knows(exchange, id, history))
 }
 

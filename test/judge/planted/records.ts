@@ -1,10 +1,17 @@
 import { partitionOf } from '../../../src/engine/log/kafka/default-partitioner.ts'
 import type { Random } from '../../lib/random.ts'
-import { type Exchange, type History, isOfService, type LogRecord, numberOf, traceparentOf } from '../history.ts'
-import { isCreation } from '../identities.ts'
+import {
+  type Exchange,
+  eventIn,
+  type History,
+  isOfService,
+  type LogRecord,
+  numberOf,
+  traceparentOf,
+} from '../history.ts'
 import { partitions } from '../simulated.ts'
 
-type Plant = (history: History, random: Random) => History | undefined
+export type Plant = (history: History, random: Random) => History | undefined
 
 /** Bugs in what is written to the log. Some take no effect there. */
 export const plantedInRecords: Readonly<Record<string, Plant>> = {
@@ -43,7 +50,7 @@ function createdRecord({ log, exchanges }: History, random: Random): LogRecord |
   const told = new Map(exchanges.filter((one) => isOk(one) && !one.idempotencyKey).map((one) => [one.number, one]))
   const records = log.filter((record) => {
     const { type, traceparent } = JSON.parse(record.value ?? '')
-    return isCreation(type) && told.has(numberOf(traceparent) ?? -1)
+    return /\.PetCreated\./.test(type) && told.has(numberOf(traceparent) ?? -1)
   })
   return records.length === 0 ? undefined : random.pick(records)
 }
@@ -70,8 +77,10 @@ function delayRecord(history: History, random: Random): History | undefined {
 }
 
 /** Another request wrote an event that creates the same. It came too late to take effect. */
-function drawAgain(history: History, random: Random, operation: Exchange['operation'], type: string) {
-  const drawn = history.log.filter((record) => isOfService(record) && record.value?.includes(`petstore.${type}.`))
+export function drawAgain(history: History, random: Random, operation: Exchange['operation'], type: string) {
+  const drawn = history.log.filter(
+    (record) => isOfService(record) && eventIn(record)?.type === `${history.service}.${type}.v1`,
+  )
   const others = history.exchanges.filter((exchange) => exchange.operation === operation)
   if (drawn.length === 0 || others.length < 2) return undefined
   const record = random.pick(drawn)
@@ -109,14 +118,14 @@ function withAnother(history: History, random: Random, change: (event: CreatedEv
 }
 
 /** The records after it move up. */
-function without(history: History, lost: LogRecord): History {
+export function without(history: History, lost: LogRecord): History {
   const isLater = (record: LogRecord) => record.partition === lost.partition && record.offset > lost.offset
   const left = history.log.filter((record) => record !== lost)
   return { ...history, log: left.map((one) => (isLater(one) ? { ...one, offset: one.offset - 1 } : one)) }
 }
 
 /** At the end of its partition. */
-function append(history: History, record: LogRecord): History {
+export function append(history: History, record: LogRecord): History {
   const offset = endsOf(history.log)[record.partition] ?? 0
   return { ...history, log: [...history.log, { ...record, offset }] }
 }

@@ -60,6 +60,11 @@ export function isFree({ id, answeredMs, body }: Exchange, { exchanges }: Histor
   return (body as Pet).status === 'available' && !exchanges.some(isOrder)
 }
 
+/** Whether anybody asked for the pet to be removed: then it may be gone at any time. */
+export function mayBeRemoved({ id }: Exchange, { exchanges }: History): boolean {
+  return exchanges.some((one) => one.operation === 'removePet' && one.id === id)
+}
+
 /** Whether the same instance had answered it before the other one was sent. */
 export function isEarlier(one: Exchange, other: Exchange): boolean {
   return one.instance === other.instance && one.answeredMs < other.sentMs

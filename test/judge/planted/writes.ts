@@ -7,6 +7,7 @@ import {
   isEarlier,
   isFree,
   isSame,
+  mayBeRemoved,
   orderIn,
   petIn,
   refused,
@@ -49,9 +50,10 @@ export const plantedInWrites: Readonly<Record<string, Spoil>> = {
     const isGone = exchange.operation === 'placeOrder' && exchange.status === 503
     return isGone ? acknowledged(exchange, history) : undefined
   },
-  'an instance refuses to order a pet that it has shown': (exchange, { exchanges }) => {
+  'an instance refuses to order a pet that it has shown': (exchange, history) => {
     if (exchange.operation !== 'getPet' || !exchange.instance || exchange.token) return undefined
-    const isKnown = exchanges.some((one) => isSame(one, exchange) && isEarlier(one, exchange))
+    if (mayBeRemoved(exchange, history)) return undefined
+    const isKnown = history.exchanges.some((one) => isSame(one, exchange) && isEarlier(one, exchange))
     const { tag: _, cached: __, ...order } = refused(exchange, 422, 'unknown_pet')
     return isKnown ? { ...order, operation: 'placeOrder' } : undefined
   },
@@ -103,8 +105,7 @@ export const plantedInWrites: Readonly<Record<string, Spoil>> = {
   }),
   'a pet is said to be removed that is there': done('getPet', (exchange, history) => {
     const { body: _, tag: __, cached: ___, ...removal } = exchange
-    const isEverRemoved = history.exchanges.some((one) => one.operation === 'removePet' && one.id === exchange.id)
-    return isEverRemoved ? undefined : { ...removal, operation: 'removePet', status: 204 }
+    return mayBeRemoved(exchange, history) ? undefined : { ...removal, operation: 'removePet', status: 204 }
   }),
   'a removed pet is said to have never been there': (exchange, { exchanges }) => {
     const { operation, id, status, sentMs } = exchange

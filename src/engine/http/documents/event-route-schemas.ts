@@ -7,6 +7,7 @@ import { listed, withArticle } from '../../definition/words.ts'
 import { Int64Schema } from '../../lib/values/int64.ts'
 import { titledIn, titleOf } from '../../lib/values/named-schemas.ts'
 import * as fields from './header-schemas.ts'
+import { pageQuery } from './list-schemas.ts'
 import * as doc from './schema-parts.ts'
 
 export const eventsTag = { name: 'events', description: 'What happened (beta)' }
@@ -62,7 +63,7 @@ export function historySchema(definition: Definition, kind: Kind): FastifySchema
   return {
     ...(home.history && doc.operation(group, home.history)),
     params: doc.idParameter(home),
-    querystring: doc.pageQuery('events'),
+    querystring: pageQuery('events'),
     headers: fields.headers(fields.requestHeaders.consistency()),
     response: {
       ...doc.anyOperation,

@@ -4,7 +4,8 @@ import type { Definition } from '../../definition/definition.ts'
 import { referringTo, titledIn, titleOf } from '../../lib/values/named-schemas.ts'
 import { eventsTag, namedEventSchemas } from './event-route-schemas.ts'
 import { cursorForm } from './header-schemas.ts'
-import { countSchema, ErrorCodeSchema, ErrorSchema, listSchema } from './schema-parts.ts'
+import { countSchema, listSchema } from './list-schemas.ts'
+import { ErrorCodeSchema, ErrorSchema } from './schema-parts.ts'
 
 type Named = Readonly<Record<string, object>>
 

@@ -1,26 +1,12 @@
-import { type TProperties, type TSchema, Type } from 'typebox'
-import { valuesOf } from '../../definition/filter-values.ts'
-import { enumerationsBeside, indexedMax, isAnyValue, typeOf } from '../../definition/indexes.ts'
+import { Type } from 'typebox'
 import type { NamedResource } from '../../definition/kinds.ts'
 import type { Texts } from '../../door/command.ts'
 import { notFoundCode, notFoundError } from '../../door/errors.ts'
 import type { Resource } from '../../door/service.ts'
 import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../../lib/errors/engine-errors.ts'
 import { Int64Schema } from '../../lib/values/int64.ts'
-import { titleOf } from '../../lib/values/named-schemas.ts'
 import { unsupportedType } from '../values/request-values.ts'
-import {
-  challenge,
-  header,
-  headers,
-  pageHeaders,
-  readHeaders,
-  requestHeaders,
-  retryAfter,
-  taggedHeaders,
-} from './header-schemas.ts'
-
-export const pageLimit = { minimum: 1, maximum: 100, default: 20 } as const
+import { challenge, header, headers, requestHeaders, retryAfter, taggedHeaders } from './header-schemas.ts'
 
 /** The document adds the codes of the service that it describes. */
 export const ErrorCodeSchema = Type.String({
@@ -119,20 +105,6 @@ export function operation(resource: Pick<Resource, 'tag' | 'isBeta'>, texts: Tex
   }
 }
 
-/** The query of a GET of a page; `filters`, where the list has some. */
-export function pageQuery<Filters extends TProperties>(
-  noun: string,
-  filters: Filters = {} as Filters,
-  more: TProperties = {}, // behind the others: generated clients have parameters by position
-) {
-  const cursor = Type.String({ description: 'Where the page begins: taken from the `Link` of the page before' })
-  const limit = Type.Integer({ ...pageLimit, description: `Maximum number of ${noun} returned` })
-  return Type.Object(
-    { limit: Type.Optional(limit), ...filters, cursor: Type.Optional(cursor), ...more },
-    { additionalProperties: false },
-  )
-}
-
 /** The id in an example. */
 export function idOf(example: object): number {
   return 'id' in example ? Number(example.id) : 0
@@ -144,79 +116,6 @@ export const invalidId = (resource: NamedResource) =>
 export function idParameter(resource: NamedResource) {
   const description = `Identifier of the ${resource.called.one}`
   return Type.Object({ [resource.idName]: Int64Schema({ description, examples: [idOf(resource.example)] }) })
-}
-
-/** Ids in a list, separated by commas. */
-const idsParameter = (several: string) =>
-  Type.Array(Int64Schema({ description: 'An id', examples: [1] }), {
-    ...{ minItems: 1, maxItems: pageLimit.maximum, style: 'form', explode: false, 'x-stability': 'beta' },
-    description:
-      `The ${several} with these ids, in ascending order of id (beta); those that there are not are left out. ` +
-      'Not together with `limit` or `cursor`: all are in one answer',
-  })
-
-/** A GET of a page of documents. */
-export function listSchema(resource: NamedResource) {
-  const { filters = {}, list, schema, example, called } = resource
-  const { several } = called
-  const all = Type.Array(schema, { title: `${titleOf(schema)}s`, description: `A list of ${several}` })
-  return {
-    ...operation(resource, list),
-    querystring: pageQuery(several, filterParameters(filters), { id: Type.Optional(idsParameter(several)) }),
-    headers: headers(requestHeaders.consistency()),
-    response: {
-      ...anyOperation,
-      200: answer(list.answer ?? `The list of ${several}`, all, [example], pageHeaders),
-      400: invalid('query: limit must be at most 100'),
-      503: unreadable,
-    },
-  }
-}
-
-/** A text is bounded as an index bounds it. */
-function filterParameters(filters: Readonly<Record<string, TSchema>>): TProperties {
-  return Object.fromEntries(
-    Object.entries(filters).map(([name, filter]) => {
-      const isText = isAnyValue(filter) && typeOf(filter) === 'string'
-      return [name, Type.Optional(isText ? { minLength: 1, maxLength: indexedMax, ...filter } : filter)]
-    }),
-  )
-}
-
-/** A GET of how many documents there are by each value of an enumeration. */
-export function countSchema(resource: NamedResource, count: NonNullable<Resource['count']>) {
-  const { filters = {}, schema, called } = resource
-  const values = valuesOf(filters[count.by] ?? {})
-  const within = Object.entries(filters).filter(([name]) =>
-    enumerationsBeside(resource, name).some((each) => each.name === count.by),
-  )
-  const one = Type.Integer({
-    minimum: 0,
-    format: 'int64',
-    description: `How many ${called.several} have it`,
-    examples: [1],
-  })
-  const counts = Type.Object(Object.fromEntries(values.map((value) => [value, one])), {
-    title: `${titleOf(schema)}Counts`,
-    additionalProperties: false,
-    description: `How many ${called.several} there are by \`${count.by}\``,
-  })
-  return {
-    ...operation(resource, count),
-    querystring: Type.Object(filterParameters(Object.fromEntries(within)), { additionalProperties: false }),
-    headers: headers(requestHeaders.consistency()),
-    response: {
-      ...anyOperation,
-      200: answer(
-        count.answer ?? `How many ${called.several} there are`,
-        counts,
-        Object.fromEntries(values.map((value) => [value, 1])),
-        readHeaders,
-      ),
-      400: invalid('query: "limit" is not allowed here'),
-      503: unreadable,
-    },
-  }
 }
 
 /** A GET of one document by its id. */

@@ -97,12 +97,11 @@ async function handle(
 ): Promise<Handled<unknown>> {
   const stream = document ?? streamOf(route, body)
   const command: MakeCommand<unknown> = ({ id, time }) => route.command({ id: document?.id ?? id, time, body })
-  const drawsId = route.creates !== undefined
   const { owner } = holderOf(reply.request)
   const options = {
     stream,
     owner,
-    drawsId,
+    creates: route.creates,
     idempotency: route.key && key ? idempotencyOf(route, owner, key, body, stream) : undefined,
     precondition,
     traceparent: traceparentOfRequest(reply.request),
@@ -114,7 +113,7 @@ async function handle(
     .handle(command, options)
     .catch((error: unknown) => {
       // It may exist: a client that does not retry with an Idempotency-Key can look for it.
-      if (error instanceof UnknownOutcome && drawsId && stream !== 'new')
+      if (error instanceof UnknownOutcome && route.creates !== undefined && stream !== 'new')
         reply.header('location', addressOf(reply, `${resource.path}/${error.id}`))
       throw error
     })

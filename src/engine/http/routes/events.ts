@@ -7,12 +7,13 @@ import type { Account, FeedEvent } from '../../feed/feed-batch.ts'
 import type { Int64 } from '../../lib/values/int64.ts'
 import type { StreamId } from '../../read-models/stored-texts.ts'
 import { feedSchema, historySchema } from '../documents/event-route-schemas.ts'
-import * as doc from '../documents/schema-parts.ts'
+import { pageLimit } from '../documents/list-schemas.ts'
 import { holderOf, isStillValid, requireScope } from '../guards/auth.ts'
 import { checkIfMatch, readConditions } from '../values/conditions.ts'
 import { readHistoryCursor, readTokens, type TokenScope, writeHistoryCursor, writeToken } from '../values/tokens.ts'
 import { jsonType } from '../wire/error-replies.ts'
-import { addNext, togetherError } from './lists.ts'
+import { togetherError } from './filters.ts'
+import { addNext } from './lists.ts'
 import { addReached, notFound, type RouteServices, readExchange } from './resource.ts'
 
 /** The history of each stream, and the live feed of all events (both beta). */
@@ -44,7 +45,7 @@ async function replyWithHistory(
   services: RouteServices,
   { home, nameOf }: Kind,
   id: Int64,
-  { limit = doc.pageLimit.default, cursor }: HistoryPage,
+  { limit = pageLimit.default, cursor }: HistoryPage,
   reply: FastifyReply,
 ): Promise<string> {
   const list = `versions:${nameOf(id)}`
@@ -98,7 +99,7 @@ async function replyWithFeed(
 function streamIn({ kinds }: Definition, query: Readonly<Record<string, unknown>>): StreamId | undefined {
   const [asked, other] = kinds.filter(({ home }) => query[home.idName] !== undefined)
   if (asked === undefined) return undefined
-  if (other !== undefined) throw togetherError(asked.home.idName, other.home.idName)
+  if (other !== undefined) throw togetherError([asked.home.idName, other.home.idName])
   return asked.nameOf(String(query[asked.home.idName]))
 }
 

@@ -2,10 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { NamedResource } from '../../definition/kinds.ts'
 import type { Int64 } from '../../lib/values/int64.ts'
 import * as fields from '../documents/header-schemas.ts'
-import * as doc from '../documents/schema-parts.ts'
+import { countSchema, listSchema } from '../documents/list-schemas.ts'
+import { findSchema } from '../documents/schema-parts.ts'
 import { requireScope } from '../guards/auth.ts'
 import { replyWithError } from '../wire/error-replies.ts'
-import { type FilterParameters, type PageParameters, replyWithCounts, replyWithPage } from './lists.ts'
+import type { FilterParameters } from './filters.ts'
+import { type PageParameters, replyWithCounts, replyWithPage } from './lists.ts'
 import { type RouteServices, replyWithDocument } from './resource.ts'
 
 type Ids = Readonly<Record<string, Int64>>
@@ -15,7 +17,7 @@ export function addResourceRoutes(app: FastifyInstance, services: RouteServices)
   const onRequest = requireScope('read')
   for (const resource of services.definition.resources) {
     const url = resource.path.slice('/v1'.length)
-    app.get<{ Querystring: PageParameters }>(url, { schema: doc.listSchema(resource), onRequest }, ({ query }, reply) =>
+    app.get<{ Querystring: PageParameters }>(url, { schema: listSchema(resource), onRequest }, ({ query }, reply) =>
       replyWithPage(services, resource, query, reply),
     )
     addCountRoute(app, services, resource)
@@ -30,14 +32,14 @@ export function addResourceRoutes(app: FastifyInstance, services: RouteServices)
 function addCountRoute(app: FastifyInstance, services: RouteServices, resource: NamedResource): void {
   const { count } = resource
   if (count === undefined) return
-  const options = { schema: doc.countSchema(resource, count), onRequest: requireScope('read') }
+  const options = { schema: countSchema(resource, count), onRequest: requireScope('read') }
   app.get<{ Querystring: FilterParameters }>(count.path.slice('/v1'.length), options, ({ query }, reply) =>
     replyWithCounts(services, resource, count.by, query, reply),
   )
 }
 
 function findOptions(resource: NamedResource, deprecation: DeprecationHeaders) {
-  const schema = doc.findSchema(resource)
+  const schema = findSchema(resource)
   if (deprecation.deprecation === undefined) return { schema }
   const documented = { ...schema, deprecated: true, response: deprecated(schema.response, resource) }
   // Errors of a deprecated operation carry these headers too, including those of authentication.

@@ -27,11 +27,26 @@ export function messageProblem({
   if (transferCoding !== undefined && transferCoding.toLowerCase() !== 'chunked') {
     return new ServiceError('unsupported_transfer_coding', 'The only supported transfer coding is chunked.')
   }
-  // RFC 9112 section 3.2: a target has no fragment, and the star stands for the whole server.
-  if (url.includes('#') || (url === '*' && method !== 'OPTIONS')) {
-    return new ServiceError('invalid_request', 'The URL is malformed.')
+  if (isMalformed(url) || (url === '*' && method !== 'OPTIONS')) {
+    return new ServiceError('invalid_request', 'The URL is malformed.') // RFC 9112 section 3.2: the star stands for the server
   }
   return undefined
+}
+
+/**
+ * Whether it has a fragment (RFC 9112 section 3.2), anything but ASCII, or, in its query, anything that is not UTF-8
+ * percent-encoded: the router looks at the path alone, and the parser of queries would leave such a text as it is.
+ */
+function isMalformed(url: string): boolean {
+  if (/[#\x80-\uffff]/.test(url)) return true
+  const query = url.indexOf('?')
+  if (query < 0 || !url.includes('%', query)) return false
+  try {
+    decodeURIComponent(url.slice(query))
+    return false
+  } catch {
+    return true
+  }
 }
 
 const loggedMax = 200

@@ -18,5 +18,12 @@ export function parseInt64(text: string): bigint | undefined {
 }
 
 /** An exact int64, published as OpenAPI's integer/int64. */
-export const Int64Schema = (options: { readonly description: string; readonly examples?: readonly unknown[] }) =>
+export const Int64Schema = (options: Int64Options) =>
   Type.Unsafe<Int64>({ type: 'integer', format: 'int64', ...options })
+
+interface Int64Options {
+  readonly description: string
+  readonly examples?: readonly unknown[]
+  /** Says in documents that it may still change. */
+  readonly 'x-stability'?: 'beta'
+}

@@ -12,7 +12,8 @@
   ARGV[12] number of documents as they were    ARGV[13] the same of each    ARGV[14] how many are in both, the first of each;
           the others of ARGV[11] are new, those of a collection together and in order of id
   ARGV[15..] for each of the sets that change: its name; for each document of ARGV[11] 1 if it is to be added, else 0; for each of
-          ARGV[13] 1 if it is to be removed, else 0
+          ARGV[13] 1 if it is to be removed, else 0. For a keyed set: for each entry that is added the place of its document in ARGV[11],
+          from 1, and the beginning of the entry, each followed by NUL; the same of ARGV[13] for each that is removed
   ARGV[..] two lists for each of KEYS[5..9], each its number of arguments and then these: fields and values to set, fields
           to remove
   Returns {'applied'}; or, having written nothing, {'generation_gone'}, {'later'}, {'checkpoint_mismatch'}, {'incomplete'} or
@@ -124,9 +125,7 @@ local function eachMarked(marks, call)
   end
 end
 local before = documentsIn(tonumber(ARGV[12]), ARGV[13])
-for set = 1, setCount do
-  local key, name, added, removed, isCollection = changesOf(set)
-  local kind = isCollection and 'members' or 'jsons'
+local function changeById(key, added, removed, kind)
   local texts, gone = before[kind], {}
   eachMarked(removed, function(i) gone[#gone + 1] = texts[i] end)
   write('ZREM', key, gone, 1, #gone)
@@ -137,7 +136,29 @@ for set = 1, setCount do
     n = n + 2
   end)
   write('ZADD', key, new, 1, n)
-  grow(name, n / 2 - #gone)
+  return n / 2 - #gone
+end
+local function eachEntry(list, of, call)
+  for place, beginning in string.gmatch(list, '(%d+)%z([^%z]*)%z') do
+    local i = tonumber(place)
+    call(beginning .. string.sub('0000000000000000', #of.ids[i] + 1) .. of.ids[i] .. of.jsons[i])
+  end
+end
+local function changeKeyed(key, added, removed)
+  local gone, new = {}, {}
+  eachEntry(removed, before, function(entry) gone[#gone + 1] = entry end)
+  write('ZREM', key, gone, 1, #gone)
+  eachEntry(added, documents, function(entry)
+    new[#new + 1] = 0
+    new[#new + 1] = entry
+  end)
+  write('ZADD', key, new, 1, #new)
+  return #new / 2 - #gone
+end
+for set = 1, setCount do
+  local key, name, added, removed, isCollection = changesOf(set)
+  if string.find(name, '^[^:]*:[^:]*=$') then grow(name, changeKeyed(key, added, removed))
+  else grow(name, changeById(key, added, removed, isCollection and 'members' or 'jsons')) end
 end
 
 local at = 15 + 3 * setCount

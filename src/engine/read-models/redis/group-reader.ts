@@ -7,13 +7,16 @@ import { decodeSnapshot } from './stored.ts'
 
 /** One lookup that `read.lua` makes in a set. */
 export interface SetLookup {
-  readonly what: 'member' | 'page' | 'any' | 'field' | 'owner'
+  readonly what: 'member' | 'page' | 'any' | 'field' | 'owner' | 'range' | 'entry' | 'count' | 'size'
   readonly set: string
-  /** The id of a document, the id after which a page begins, or the first id; or a field. 0 for what is found of the owner. */
+  /** The id of a document, the id after which a page begins, or the first id; or a field. 0 for what needs none. */
   readonly of: number | string
-  /** Size of a page, or the last id. */
+  /** Size of a page, or the last id; of an entry the id after it. */
   readonly limit?: number
-  /** What stands before an id in the name of a stream: of those in a set of texts, or of an owner. */
+  /**
+   * What stands before an id in the name of a stream: of those in a set of texts, or of an owner. In a keyed set, what
+   * entries may begin with (`beginnings`); to count them, one beginning alone.
+   */
   readonly prefix?: string
 }
 

@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis'
 import { DamagedError, numberIn, quoted } from '../damaged.ts'
-import { isTextSet } from '../document.ts'
+import { isKeyed, isTextSet, namedBy } from '../document.ts'
 import { type Contents, type Inspection, type Size, scannedCharactersMax } from '../ports/inspection.ts'
 import { readArguments, type SetLookup } from './group-reader.ts'
+import { entryLookup } from './page-lookups.ts'
 import { answer, orNothing, run } from './redis-calls.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import { decodeSnapshot, pairs, typeOf } from './stored.ts'
+import { decodeEntry, decodeSnapshot, pairs, typeOf } from './stored.ts'
 
 /** One script reads each answer, so that it reflects one moment. */
 export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
@@ -25,17 +26,16 @@ export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
 
     async scan(generation, set, from = '', limit) {
       const { checkpoints, set: keyOf } = keys.generation(generation)
-      const args = [from, limit, scannedCharactersMax]
+      const args = [from, limit, scannedCharactersMax, isKeyed(set) ? 'keyed' : '']
       const reply = await run(redis, 'scan-set', [keys.active, checkpoints, keyOf(set)], args)
       if (reply === null) return undefined
-      const [active, stored, next, items] = reply
-      return { snapshot: decodeSnapshot(active, stored), items: pairs(items), next: next === '' ? undefined : next }
+      const [active, stored, next, found] = reply
+      const items = isKeyed(set) ? pairs(found).map(([entry]) => decodeEntry(entry)) : pairs(found)
+      return { snapshot: decodeSnapshot(active, stored), items, next: next === '' ? undefined : next }
     },
 
     async find(generation, set, ids) {
-      const lookups = ids.map((id): SetLookup => {
-        return isTextSet(set) ? { what: 'field', set, of: id } : { what: 'member', set, of: Number(id) }
-      })
+      const lookups = ids.map((id) => lookupOf(set, id))
       const { keys: names, args } = readArguments(keys, generation, lookups)
       const [state, , ...texts] = await run(redis, 'read', names, args)
       const [active = '', ...stored] = state.split('\0')
@@ -43,6 +43,13 @@ export function redisInspection(redis: Redis, keys: RedisKeys): Inspection {
       return { snapshot: decodeSnapshot(active, stored), texts: texts.map((text) => text ?? undefined) }
     },
   }
+}
+
+function lookupOf(set: string, id: string): SetLookup {
+  if (isTextSet(set)) return { what: 'field', set, of: id }
+  if (!isKeyed(set)) return { what: 'member', set, of: Number(id) }
+  const [beginning, number] = namedBy(id) ?? [id, 0] // under the id 0 there is nothing
+  return entryLookup(set, `${beginning}\0`, number)
 }
 
 function sizeIn(set: string, text: string): number {

@@ -53,7 +53,9 @@ export interface GenerationKeys {
   /**
    * The key of each set, by its name:
    * - a collection. Sorted set, score = id: JSON and what is behind it, separated by NUL
-   * - an index, `<collection>:<index>`. Sorted set, score = id: JSON alone
+   * - an index with a set for each value, `<collection>:<filter>:<value>`. Sorted set, score = id: JSON alone
+   * - an index that is keyed, `<collection>:<filter>=`. Sorted set, all scores 0, ordered by bytes: the beginning that the index
+   *   key gives, the id in 16 digits, JSON
    * - each of `textSets`. Hash: id -> text
    */
   set(name: string): string

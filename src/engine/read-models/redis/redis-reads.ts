@@ -1,21 +1,14 @@
-import { DamagedError } from '../damaged.ts'
-import { type DocumentId, setName } from '../document.ts'
+import type { DocumentId } from '../document.ts'
 import { chunksToLoad, loadedStream } from '../loaded-stream.ts'
 import type { FoundJson, Proof, StoredReads, StoredStream, StreamQuery } from '../ports/reads.ts'
-import { checkText, provenDocument, provenPage } from '../proven-document.ts'
+import { provenDocument } from '../proven-document.ts'
 import { foundRow } from '../row-place.ts'
 import { keyId, type StreamId } from '../stored-texts.ts'
 import { chunkId } from '../stream-history.ts'
 import type { StreamNames } from '../stream-names.ts'
 import type { Answer, GroupReader, SetLookup } from './group-reader.ts'
+import { countLookup, pageLookups, pageOf } from './page-lookups.ts'
 import { decodeDocument, decodeShown } from './stored.ts'
-
-/** `member`: the entry of a document in a collection or an index. */
-function jsonOf(document: DocumentId, member: string): string {
-  const [json = ''] = member.split('\0', 1)
-  checkText(document, json)
-  return json
-}
 
 export function redisReads(read: GroupReader, names: StreamNames): StoredReads {
   function documentOf({ collection, id }: DocumentId, member: string | null | undefined): FoundJson | undefined {
@@ -86,35 +79,18 @@ export function redisReads(read: GroupReader, names: StreamNames): StoredReads {
       return { proof, document: documentOf({ collection, id }, found[0]) }
     },
 
-    async page(generation, { collection, indexKeys, after, limit, ids }, owner) {
-      const set = setName(collection, indexKeys?.[0])
-      if (ids !== undefined) {
-        const { proof, found } = await read(
-          generation,
-          ids.map((id) => ({ what: 'member', set, of: id })),
-          owner,
-        )
-        const documents = found.flatMap((member, i) =>
-          member !== null ? jsonOf({ collection, id: ids[i] ?? 0 }, member) : [],
-        )
-        return { proof, documents: documents.join(','), count: documents.length, last: undefined }
-      }
-      const lookup: SetLookup = { what: 'page', set, of: after, limit }
-      const { proof, found } = await read(generation, [lookup], owner)
-      const page = found[0] ?? ''
-      const head = /^(\d+) (\d+|-),?/.exec(page)
-      if (head === null) throw new DamagedError(`a page of ${set} ends in a text that is not a document`)
-      const count = Number(head[1])
-      return {
-        proof,
-        documents: provenPage(set, page.slice(head[0].length), count),
-        count,
-        last: head[2] === '-' ? undefined : Number(head[2]),
-      }
+    async page(generation, query, owner) {
+      const { proof, found } = await read(generation, pageLookups(query), owner)
+      return { proof, ...pageOf(query, found) }
     },
 
-    async count() {
-      throw new Error('to be built')
+    async count(generation, { collection, indexKeys }, owner) {
+      const { proof, found } = await read(
+        generation,
+        indexKeys.map((key) => countLookup(collection, key)),
+        owner,
+      )
+      return { proof, counts: found.map(Number) }
     },
 
     async heldIds(generation, { collections, first, last }) {

@@ -1,6 +1,7 @@
 import { DamagedError } from '../damaged.ts'
 import { type DocumentId, isTextSet, type StoredDocument } from '../document.ts'
 import type { Checkpoints, Snapshot } from '../ports/generations.ts'
+import type { Item } from '../ports/inspection.ts'
 import { checkText } from '../proven-document.ts'
 import { type Checkpoint, decodeCheckpoint } from '../stored-texts.ts'
 
@@ -19,6 +20,19 @@ export function decodeShown(document: DocumentId, member: string): Pick<StoredDo
   const found = decodeDocument(document, member)
   checkText(document, found.json)
   return found
+}
+
+const valuesAndId = /(?:[\w-]* )*?\d{16}(?=\{)/y
+
+/**
+ * An entry of a keyed set: its `entryId`, and the JSON behind it. One that cannot be read as such is named by all of it, as no
+ * document is.
+ */
+export function decodeEntry(entry: string): Item {
+  const [head = '', length] = /^(\d+):/.exec(entry) ?? []
+  valuesAndId.lastIndex = head.length + Number(length)
+  if (length === undefined || !valuesAndId.test(entry)) return [entry, '']
+  return [entry.slice(0, valuesAndId.lastIndex), entry.slice(valuesAndId.lastIndex)]
 }
 
 /**

@@ -52,9 +52,9 @@ function itemsIn(generation: GenerationData, set: string): Item[] {
   return items.sort(([a], [b]) => (isKeyed(set) ? compareTexts : compareIds)(a, b))
 }
 
-/** Compares their bytes, which is by code points: JavaScript itself compares code units. */
+/** Compares their bytes: JavaScript itself compares code units. */
 function compareTexts(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
 /** Decimal numbers of any length. */

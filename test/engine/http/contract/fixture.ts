@@ -46,7 +46,9 @@ export function contracted(definition: Definition) {
     return { name: `${method} ${url}`, method, url, body: bodyOf(route), scope, route, resource, needs }
   })
   const reads = [
-    ...resources.flatMap(({ list, one, history = [] }) => [list, `${list}?id=1`, one, history].flat()),
+    ...resources.flatMap(({ list, one, history = [], count = [] }) =>
+      [list, `${list}?id=1`, one, history, count].flat(),
+    ),
   ].map((url): Sent => ({ name: `GET ${url}`, method: 'GET', url, body: undefined, scope: 'read' }))
 
   const send = ({ method, url, body }: Sent, headers: Headers = {}) => server.send(method, url, body, headers)
@@ -102,6 +104,7 @@ function shownOf(resource: Definition['resources'][number], id: number) {
     list: path,
     one: `${path}/${id}`,
     history: resource.history && `${path}/${id}/events`,
+    count: resource.count?.path,
     notFound: `${noun}_not_found`,
   }
 }

@@ -1,25 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Batch } from '../../../../src/engine/read-models/ports/projection.ts'
-import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
+import { isKeyed, type StoredDocument } from '../../../../src/engine/read-models/document.ts'
 import { MemoryData } from '../../../../src/engine/testing/memory/memory-data.ts'
 import { memoryReadModels } from '../memory-read-models.ts'
+import { applying, breaking, type Fault } from './faults.ts'
 import type { ReadModelsFixture } from './fixture.ts'
-
-type Ports = Omit<ReadModelStore, 'close' | 'warnings'>
-type Fault = (store: ReadModelStore, data: MemoryData) => ReadModelStore
-
-/** A store of which some methods of one port do something else. */
-function breaking<Port extends keyof Ports>(
-  port: Port,
-  broken: (own: Ports[Port], data: MemoryData, store: Ports) => Partial<Ports[Port]>,
-): Fault {
-  return (store, data) => ({ ...store, [port]: { ...store[port], ...broken(store[port], data, store) } })
-}
-
-/** Applies other batches than it is given. */
-function applying(change: (batch: Batch) => Batch): Fault {
-  return breaking('projection', (own) => ({ apply: (name, batch) => own.apply(name, change(batch)) }))
-}
+import { keyedCanaries } from './keyed-canaries.ts'
 
 /** Stores that break one sentence each, by the topic that finds them. */
 export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
@@ -215,6 +200,7 @@ export const canaries: Readonly<Record<string, Readonly<Record<string, Fault>>>>
       },
     })),
   },
+  'keyed sets': keyedCanaries,
   stores: {
     'answers when it is closed': breaking('inspection', (own) => ({
       find: (...place) => own.find(...place).catch(() => undefined),
@@ -236,6 +222,7 @@ export function memoryFixture(fault: Fault = (store) => store): ReadModelsFixtur
       const generation = data.version('v1').generations.get(name)
       if ('checkpoint' in piece) generation?.checkpointTexts.set(piece.checkpoint, text)
       else if ('size' in piece) generation?.recorded.set(piece.size, Number(text))
+      else if (isKeyed(piece.set)) overwriteEntry(generation?.documents(piece.set), piece.entry, text)
       else if (typeof piece.entry === 'string') generation?.set(piece.set).set(piece.entry, text)
       else {
         const [json = '', behind = ''] = text.split('\0')
@@ -251,4 +238,9 @@ export function memoryFixture(fault: Fault = (store) => store): ReadModelsFixtur
     },
     remove: async () => {},
   }
+}
+
+function overwriteEntry(set: Map<string | number, StoredDocument> | undefined, entry: string | number, json: string) {
+  const document = set?.get(entry)
+  if (document !== undefined) set?.set(entry, { ...document, json })
 }

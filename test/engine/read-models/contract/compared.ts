@@ -1,5 +1,13 @@
 import { expect } from 'vitest'
-import { setName, textSets } from '../../../../src/engine/read-models/document.ts'
+import { rangesMax } from '../../../../src/engine/definition/indexes.ts'
+import {
+  beginningOf,
+  entryId,
+  type IndexKey,
+  isKeyed,
+  setName,
+  textSets,
+} from '../../../../src/engine/read-models/document.ts'
 import type { ApplyResult, Batch } from '../../../../src/engine/read-models/ports/projection.ts'
 import type { PageQuery } from '../../../../src/engine/read-models/ports/reads.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
@@ -15,6 +23,7 @@ export class Names {
   readonly keys: Set<string>
   readonly documents = new Map<string, { collection: string; id: number }>()
   readonly pages = new Map<string, PageQuery>()
+  readonly indexKeys = new Map<string, Set<IndexKey>>()
   /** Ids in the sets of texts. */
   readonly texts = new Map(textSets.map((set) => [set, new Set<string>()]))
 
@@ -38,6 +47,8 @@ export class Names {
     )) {
       this.documents.set(`${collection} ${id}`, { collection, id })
       if (collection === home) this.streams.add(`${id}`)
+      const known = this.indexKeys.get(collection) ?? new Set()
+      this.indexKeys.set(collection, new Set([...known, ...indexKeys]))
       for (const index of [undefined, ...indexKeys]) {
         for (const after of [0, id - 1, id]) {
           const limit = after === 0 ? 10_000 : 2
@@ -62,9 +73,20 @@ export async function answersOf({ reads, projection, inspection }: ReadModelStor
     return { stream: streams[i], key: keys[i], document: documents[i], versions: { first: i % 3, last: 60 * (i % 5) } }
   })
   const queries = [...ofStreams, ...documents.map((document) => ({ document }))]
-  const pages = [...names.pages.values()]
-  const sets = new Set(pages.map(({ collection, indexKeys }) => setName(collection, indexKeys?.[0])))
-  const ids = new Map([...sets].map((set) => [set, documents.map(({ id }) => String(id))]))
+  const all = [...names.pages.values(), ...mergedPages(names)]
+  const documentIds = [...new Set(documents.map(({ id }) => id))].sort((a, b) => a - b)
+  const pages = [
+    ...all,
+    ...all.filter(({ after }) => after < 2).map((page) => ({ ...page, ...onlyIds(page, documentIds) })),
+  ]
+  const counted = [...names.indexKeys].map(([collection, keys]) => ({ collection, indexKeys: [...keys] }))
+  const ids = new Map<string, readonly string[]>()
+  for (const { collection, indexKeys } of all) {
+    const set = setName(collection, indexKeys?.[0])
+    const entries = documentIds.flatMap((id) => indexKeys?.map((key) => entryId(beginningOf(key) ?? '', id)) ?? [])
+    ids.set(set, isKeyed(set) ? [...(ids.get(set) ?? []), ...entries] : documentIds.map(String))
+  }
+  const sets = [...ids.keys()]
   for (const [set, each] of names.texts) ids.set(set, [...each, ...streams])
   const request = { streams, keys: [...names.keys], waiting: [...(names.texts.get('waiting') ?? [])] }
   return {
@@ -75,9 +97,30 @@ export async function answersOf({ reads, projection, inspection }: ReadModelStor
     loaded: await Promise.all(queries.map((query) => reads.load(name, query))),
     found: await Promise.all(documents.map((document) => reads.find(name, document))),
     pages: await Promise.all(pages.map((page) => reads.page(name, page))),
-    scanned: await Promise.all([...sets].map((set) => inspection.scan(name, set, undefined, 100_000))),
+    counts: await Promise.all(counted.map((query) => reads.count(name, query))),
+    scanned: await Promise.all(sets.map((set) => inspection.scan(name, set, undefined, 100_000))),
     inspected: await Promise.all([...ids].map(([set, each]) => inspection.find(name, set, each))),
   }
+}
+
+/** Pages of all keys of a keyed set, and of every other one of them. */
+function mergedPages({ indexKeys }: Names): PageQuery[] {
+  return [...indexKeys].flatMap(([collection, all]) => {
+    const bySet = Map.groupBy([...all], (key) => setName(collection, key))
+    const keyed = [...bySet].flatMap(([set, keys]) => (isKeyed(set) ? [keys.slice(0, rangesMax)] : []))
+    return keyed.flatMap((keys) =>
+      [keys, keys.filter((_, i) => i % 2 === 0)].flatMap((indexKeys) => [
+        { collection, indexKeys, after: 0, limit: 10_000 },
+        { collection, indexKeys, after: 1, limit: 2 },
+      ]),
+    )
+  })
+}
+
+/** The first ids of those that are above where the page begins. */
+function onlyIds({ after, limit }: PageQuery, all: readonly number[]): Pick<PageQuery, 'ids' | 'limit'> {
+  const ids = all.filter((id) => id > after).slice(0, limit)
+  return { ids, limit: Math.max(1, ids.length) }
 }
 
 /** What exists is told in no order. */

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { textSets } from '../../../../src/engine/read-models/document.ts'
 import type { Inspection, Size } from '../../../../src/engine/read-models/ports/inspection.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
-import { firstBatch, itemsIn, under } from './samples.ts'
+import { at, firstBatch, itemsIn, under } from './samples.ts'
 
 /** Without the sets that neither have nor should have anything in them. */
 export async function sizesOf(inspection: Inspection, generation: string) {
@@ -48,16 +48,18 @@ export async function expectGone({ reads, projection, generations, inspection }:
     projection.load(name, { partition: 0, streams: ['1'], keys: ['k'], waiting: ['0/1'] }),
     inspection.contents(name),
     inspection.recorded(name),
-    ...['seats', ...textSets].map((set) => inspection.scan(name, set, undefined, 10)),
+    ...['seats', 'seats:n=', ...textSets].map((set) => inspection.scan(name, set, undefined, 10)),
     ...['seats', ...textSets].map((set) => inspection.find(name, set, ['1'])),
   ]
   expect(await Promise.all(answers)).toEqual(answers.map(() => undefined))
   const proof = { active: (await generations.active())?.name, checkpoints: new Map(), isComplete: true }
   expect(await reads.find(name, { collection: 'seats', id: 1 })).toEqual({ proof, document: undefined })
-  for (const index of [undefined, 'a']) {
+  for (const index of [undefined, 'a', at('7')]) {
     const page = await reads.page(name, { collection: 'seats', ...under(index), after: 0, limit: 10 })
     expect(page).toEqual({ proof, documents: '', count: 0, last: undefined })
   }
+  const counts = await reads.count(name, { collection: 'seats', indexKeys: ['a', at('7')] })
+  expect(counts).toEqual({ proof, counts: [0, 0] })
   const query = { stream: '1', key: { partition: 0, key: 'k' }, versions: { first: 1, last: 2 } }
   const nothing = { row: undefined, document: undefined, parked: undefined, decided: undefined, entries: new Map() }
   expect(await reads.load(name, query)).toEqual({ proof, ...nothing })

@@ -2,8 +2,8 @@ import { expect } from 'vitest'
 import { DamagedError } from '../../../../src/engine/read-models/damaged.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { type Piece, type ReadModelsFixture, topic } from './fixture.ts'
-import { fullBatch } from './full.ts'
-import { applyAll, batchAfter, home, newGeneration, seat, started } from './samples.ts'
+import { fullBatch, keyedBooking, keyedEntry } from './full.ts'
+import { applyAll, batchAfter, booking, home, newGeneration, seat, started } from './samples.ts'
 import { rowText } from './values.ts'
 
 const beyond = '9007199254740993'
@@ -16,6 +16,10 @@ const find: Reading = ({ reads }, name) => reads.find(name, { collection: home, 
 const page: Reading = ({ reads }, name) => reads.page(name, { collection: home, after: 0, limit: 10 })
 const lastOfPage: Reading = ({ reads }, name) => reads.page(name, { collection: home, after: 0, limit: 1 })
 const pageOfIds: Reading = ({ reads }, name) => reads.page(name, { collection: home, after: 0, limit: 1, ids: [1] })
+const { collection, indexKeys, id: keyedId } = keyedBooking
+const pageUnderKey: Reading = ({ reads }, name) => reads.page(name, { collection, indexKeys, after: 0, limit: 1 })
+const idsUnderKey: Reading = ({ reads }, name) =>
+  reads.page(name, { collection, indexKeys, after: 0, limit: 1, ids: [keyedId] })
 const load = (stream: string): Reading => {
   return ({ reads }, name) => reads.load(name, { stream, versions: { first: 1, last: 2 } })
 }
@@ -53,6 +57,16 @@ const damages: Readonly<Record<string, { piece: Piece; texts: readonly string[];
     piece: { set: home, entry: 1 },
     texts: ['garbage', `garbage\0${behind}`],
     readings: [lastOfPage],
+  },
+  'a document in a keyed set': {
+    piece: { set: 'bookings:n=', entry: keyedEntry },
+    texts: ['{', '{"id":', keyedBooking.json.slice(0, -1)],
+    readings: [pageUnderKey, idsUnderKey],
+  },
+  'a document of another id in a keyed set': {
+    piece: { set: 'bookings:n=', entry: keyedEntry },
+    texts: [`${booking(5).json}`, `${booking(88).json}`],
+    readings: [idsUnderKey],
   },
   'the row behind a document': {
     piece: { set: home, entry: 1 },

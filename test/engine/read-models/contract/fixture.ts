@@ -21,12 +21,12 @@ export interface ReadModelsFixture {
   empty(): Promise<void>
   /**
    * Takes one entry out of one set of version `v1` behind the stores' backs: out of a set of documents by its id, out of
-   * `rows` by its stream, out of `keys` by its key, out of `parked` by `<partition>/<offset>`.
+   * a keyed one by its `entryId`, out of a set of texts by the id of the text.
    */
   damage(generation: string, set: string, entry: number | string): Promise<void>
   /**
    * Puts another text into a stored piece of version `v1` behind the stores' backs; into an entry of a collection JSON and
-   * what is behind it, separated by NUL.
+   * what is behind it, separated by NUL; into one of an index JSON.
    */
   overwrite(generation: string, piece: Piece, text: string): Promise<void>
   /**

@@ -4,7 +4,7 @@ import { scannedCharactersMax } from '../../../../src/engine/read-models/ports/i
 import type { Batch } from '../../../../src/engine/read-models/ports/projection.ts'
 import { encodeIdempotencyRecord } from '../../../../src/engine/read-models/stored-texts.ts'
 import { topic } from './fixture.ts'
-import { fullBatch } from './full.ts'
+import { fullBatch, keyedBooking, keyedEntry } from './full.ts'
 import {
   added,
   applyAll,
@@ -26,8 +26,12 @@ export const inspecting = topic('inspecting', {
     await applyAll(store, generation, fullBatch())
     const sets = {
       seats: [1, 2].map((id) => [String(id), `${jsonOf(id)}\u0000${rowText(1)}`]),
-      bookings: [['5', `${jsonOf(5)}\u00001`]],
+      bookings: [
+        ['5', `${jsonOf(5)}\u00001`],
+        ['8', `${jsonOf(8)}\u00008`],
+      ],
       'bookings:a': [['5', jsonOf(5)]],
+      'bookings:n=': [[keyedEntry, keyedBooking.json]],
       rows: [['s', rowText(129)]],
       keys: [['0/k', encodeIdempotencyRecord(recordOf('k', 0))]],
       history: [historyOf('s', 0)],

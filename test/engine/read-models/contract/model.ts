@@ -6,7 +6,16 @@ import type { GenerationData } from '../../../../src/engine/testing/memory/memor
 import { anyCharacter } from '../../../lib/any-character.ts'
 import { compared } from './compared.ts'
 import { topic } from './fixture.ts'
-import { type BatchContent, batchAfter, booking, markedSeat, removed, rowOf, seat } from './samples.ts'
+import { at, type BatchContent, batchAfter, booking, markedSeat, removed, rowOf, seat } from './samples.ts'
+
+/** At most one key of a keyed set. */
+const keyed = ['n', 'm'].map((name) =>
+  fc.constantFrom(
+    undefined,
+    undefined,
+    ...[at('7'), at('7', 'x'), at('7', 'y'), at('77', 'x')].map((key) => key.replace('n', name)),
+  ),
+)
 
 const text = fc.string({ unit: anyCharacter, maxLength: 5 })
 
@@ -14,7 +23,12 @@ const text = fc.string({ unit: anyCharacter, maxLength: 5 })
 const action = fc.record({
   slot: fc.nat(4),
   ...{ seat: fc.constantFrom('leave', 'put', 'put', 'mark', 'remove'), booking: fc.boolean(), key: fc.boolean() },
-  ...{ indexKeys: fc.subarray(['a', 'ab', '']), text, version: fc.integer({ min: 1, max: 128 }) },
+  ...{
+    indexKeys: fc.subarray(['a', 'ab', '']),
+    keyed: fc.tuple(...keyed),
+    text,
+    version: fc.integer({ min: 1, max: 128 }),
+  },
   ...{ parked: fc.constantFrom('leave', 'put', 'remove'), waiting: fc.constantFrom('leave', 'put', 'remove') },
   history: fc.boolean(),
   blindly: fc.constantFrom(false, false, false, false, true),
@@ -32,6 +46,7 @@ type Action = Step['actions'][number]
 
 /** What an action adds to a batch that is valid where the data are; or not, where the action says so. */
 function changesOf({ slot, blindly, ...action }: Action, partition: number, data: GenerationData) {
+  const indexKeys = [...action.indexKeys, ...action.keyed.flatMap((key) => key ?? [])]
   const id = 100 * partition + slot + 1 // every stream is of one partition
   const stream = slot % 2 === 0 ? `${id}` : `{é}/${id}\u0000`
   const put = (after: StoredDocument) => {
@@ -42,9 +57,9 @@ function changesOf({ slot, blindly, ...action }: Action, partition: number, data
   const removes = action.seat === 'remove' && shown !== undefined
   const puts =
     action.seat === 'put'
-      ? [put(seat(id, action.indexKeys, action.version, action.text))]
+      ? [put(seat(id, indexKeys, action.version, action.text))]
       : action.seat === 'mark'
-        ? [put(markedSeat(id, action.indexKeys, action.text))]
+        ? [put(markedSeat(id, indexKeys, action.text))]
         : []
   const hasDocument = stream === `${id}` && (puts.length > 0 || (shown !== undefined && !removes))
   const [chunk, isWaiting] = [`0/${stream}`, data.text('waiting', `0/${stream}`) !== undefined]
@@ -54,7 +69,7 @@ function changesOf({ slot, blindly, ...action }: Action, partition: number, data
     documents: [
       ...puts,
       ...(removes ? removed(shown) : []),
-      ...(action.booking ? [put(booking(id, action.indexKeys, action.text, `${id}`))] : []),
+      ...(action.booking ? [put(booking(id, indexKeys, action.text, `${id}`))] : []),
     ],
     rows: hasDocument && action.seat !== 'mark' ? [] : [rowOf(stream, action.version)],
     rowsShown: hasDocument && action.seat === 'put' && data.text('rows', stream) !== undefined ? [stream] : [],

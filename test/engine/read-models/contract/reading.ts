@@ -8,10 +8,11 @@ import { decodeEntry, decodeRow } from '../../../../src/engine/read-models/store
 import { memoryReadModels } from '../memory-read-models.ts'
 import { contentOf, versionContent } from './contents.ts'
 import { type ReadModelsFixture, topic } from './fixture.ts'
-import { fullBatch, fullSets } from './full.ts'
+import { fullBatch, fullSets, keyedBooking } from './full.ts'
 import {
   added,
   applyAll,
+  at,
   batchAfter,
   booking,
   checkpointsAfter,
@@ -65,6 +66,7 @@ async function proofsOf({ reads }: ReadModelStore, name: string): Promise<Record
     'seats:b': reads.page(name, { ...page, indexKeys: ['b'] }),
     bookings: reads.find(name, { collection: 'bookings', id: 5 }),
     'bookings:a': reads.page(name, { ...page, collection: 'bookings', indexKeys: ['a'] }),
+    'bookings:n=': reads.page(name, { ...page, collection: 'bookings', indexKeys: keyedBooking.indexKeys }),
     rows: reads.load(name, { stream: 's' }),
     keys: reads.load(name, { key: { partition: 0, key: 'k' } }),
     history: reads.load(name, { stream: 's', versions: { first: 1, last: 1 } }),
@@ -264,7 +266,7 @@ export const reading = topic('reading', {
         expect(proof?.isComplete, set).toBe(!fixture.provesSizes && set !== 'history')
       }
       expect(Object.values(others).map(({ isComplete }) => isComplete)).not.toContain(false)
-      const documents = added(seat(77, ['a', 'b']), booking(77, ['a']))
+      const documents = added(seat(77, ['a', 'b']), booking(77, ['a', at('8')]))
       const batch = batchAfter(fullBatch(), { documents, newStreams: ['77'] })
       if (fixture.provesSizes) expect(await store.projection.apply(name, batch), set).toEqual({ outcome: 'incomplete' })
       expect(await store.generations.activate(name), set).toBe('incomplete')

@@ -43,6 +43,11 @@ export function under(index: IndexKey | undefined): { indexKeys?: PageQuery['ind
   return index === undefined ? {} : { indexKeys: [index] }
 }
 
+/** Where the filter `n` has a value beside which an enumeration has another one, or none. */
+export function at(value: string, beside = ''): IndexKey {
+  return `n=${value.length}:${value}${beside} `
+}
+
 /** A document that shows the stream of its id. */
 export function seat(id: number, indexKeys: readonly string[] = [], version = 1, text = ''): StoredDocument {
   return { collection: home, id, json: jsonOf(id, text), indexKeys, behind: rowText(version) }

@@ -12,6 +12,7 @@ const request = { partition: 0, streams: ['1'], keys: ['k'], waiting: ['0/1'] }
 export const everyCall: Record<string, (store: ReadModelStore, generation: string) => Promise<unknown>> = {
   find: ({ reads }, name) => reads.find(name, seat(1)),
   page: ({ reads }, name) => reads.page(name, { collection: 'seats', after: 0, limit: 1 }),
+  count: ({ reads }, name) => reads.count(name, { collection: 'seats', indexKeys: ['a'] }),
   'load of a request': ({ reads }, name) =>
     reads.load(name, { stream: '1', key: { partition: 0, key: 'k' }, versions: { first: 1, last: 2 } }),
   'load by document': ({ reads }, name) => reads.load(name, { document: { collection: 'bookings', id: 1 } }),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
+import { isKeyed } from '../../../../src/engine/read-models/document.ts'
 import type { Batch } from '../../../../src/engine/read-models/ports/projection.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { redisKeys, versionsKey } from '../../../../src/engine/read-models/redis/redis-keys.ts'
@@ -85,13 +86,17 @@ function fixtureOn(
     async damage(generation, set, entry) {
       const key = redisKeys({ prefix, version: 'v1' }).generation(generation).set(set)
       if ((await client.type(key)) === 'hash') await client.hdel(key, `${entry}`)
+      else if (isKeyed(set)) await client.zremrangebylex(key, ...membersOf(entry))
       else await client.zremrangebyscore(key, entry, entry)
     },
     async overwrite(generation, piece, text) {
       const keys = redisKeys({ prefix, version: 'v1' }).generation(generation)
       if ('checkpoint' in piece) await client.hset(keys.checkpoints, `${piece.checkpoint}`, text)
       else if ('size' in piece) await client.hset(keys.sizes, piece.size, text)
-      else if (typeof piece.entry === 'string') await client.hset(keys.set(piece.set), piece.entry, text)
+      else if (isKeyed(piece.set)) {
+        await client.zremrangebylex(keys.set(piece.set), ...membersOf(piece.entry))
+        await client.zadd(keys.set(piece.set), 0, `${piece.entry}${text}`)
+      } else if (typeof piece.entry === 'string') await client.hset(keys.set(piece.set), piece.entry, text)
       else {
         await client.zremrangebyscore(keys.set(piece.set), piece.entry, piece.entry)
         await client.zadd(keys.set(piece.set), piece.entry, text)
@@ -121,4 +126,9 @@ function fixtureOn(
       client.disconnect()
     },
   }
+}
+
+/** The members of a keyed set that an entry names: JSON is behind its name. */
+function membersOf(entry: string | number): [from: string, to: string] {
+  return [`[${entry}{`, `(${entry}|`]
 }

@@ -23,7 +23,9 @@ describe('the keys of a store', () => {
     const found = shardVersions('seats-1', shards).map((version) => {
       const { generation, progress, ...keys } = redisKeys({ prefix, version })
       const { checkpoints, sizes, set } = generation('g')
-      return [...Object.values(keys), checkpoints, sizes, set('seats:sold'), progress].map((key) => slotOf(key))
+      return [...Object.values(keys), checkpoints, sizes, set('seats:sold'), set('seats:hall='), progress].map((key) =>
+        slotOf(key),
+      )
     })
     for (const [shard, all] of found.entries()) {
       expect(new Set(all).size).toBe(1)

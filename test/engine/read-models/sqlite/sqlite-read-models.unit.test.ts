@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isTextSet } from '../../../../src/engine/read-models/document.ts'
+import { isKeyed, isTextSet } from '../../../../src/engine/read-models/document.ts'
 import type { ReadModelStore } from '../../../../src/engine/read-models/ports/store.ts'
 import { openSqliteReadModels } from '../../../../src/engine/read-models/sqlite/sqlite-read-models.ts'
 import type { ReadModelsFixture } from '../contract/fixture.ts'
@@ -51,8 +51,10 @@ function openFixture() {
       asAnother((db) => {
         const key = Number(db.prepare('SELECT key FROM generation WHERE name = ?').get(generation)?.key)
         const found = db.prepare('SELECT key FROM collection WHERE generation = ? AND name = ?').get(key, set)
-        const from = isTextSet(set) ? `text WHERE name = '${set}'` : `collection_${found?.key} WHERE true`
-        db.prepare(`DELETE FROM ${from} AND id = ?`).run(entry)
+        const from = isTextSet(set)
+          ? `text WHERE name = '${set}' AND id`
+          : `collection_${found?.key} WHERE ${idIn(set)}`
+        db.prepare(`DELETE FROM ${from} = ?`).run(entry)
       })
     },
     async overwrite(generation, piece, text) {
@@ -79,7 +81,8 @@ function openFixture() {
         } else {
           const found = db.prepare('SELECT key FROM collection WHERE generation = ? AND name = ?').get(key, piece.set)
           const [json = '', behind = null] = text.split('\0')
-          run(`UPDATE collection_${found?.key} SET json = ?, behind = ? WHERE id = ?`, json, behind, piece.entry)
+          const columns = isKeyed(piece.set) ? 'json = ?1' : 'json = ?1, behind = ?2'
+          run(`UPDATE collection_${found?.key} SET ${columns} WHERE ${idIn(piece.set)} = ?3`, json, behind, piece.entry)
         }
       })
     },
@@ -94,6 +97,11 @@ function openFixture() {
       rmSync(folder, { recursive: true, force: true })
     },
   } satisfies ReadModelsFixture & Record<string, unknown>
+}
+
+/** What names an entry, in SQL. */
+function idIn(set: string): string {
+  return isKeyed(set) ? "key || printf('%016d', id)" : 'id'
 }
 
 function tablesIn(db: DatabaseSync): unknown[] {
