@@ -43,17 +43,17 @@ export interface Resource<Noun extends string = string> {
   readonly schema: TObject
   readonly example: object
   /**
-   * Parameters of the list: an enumeration of texts, an int64, or a text of 1 to 128 code points. A new int64 or text, or
-   * another `together`, builds the read models anew beside the old ones; for a new enumeration raise the version of the
-   * projection that names its value.
+   * Parameters of the list: an enumeration of texts, an int64, or a text of 1 to 128 code points. Each int64 or text is an
+   * index, with a copy of every document. A new one, or another `together`, builds the read models anew beside the old ones; for
+   * a new enumeration raise the version of the projection that names its value.
    */
   readonly filters?: Readonly<Record<string, TSchema>>
   /**
-   * Which filters can be combined; each alone can always be asked for. Each list has one int64 or text, and enumerations with
-   * at most 16 combinations of their values, where none is a value too.
+   * Which filters can be combined; each alone can always be asked for. Each list names one int64 or text, and enumerations. A
+   * document may have no value of an enumeration: with that, their values have at most 16 combinations.
    */
   readonly together?: readonly (readonly string[])[]
-  /** How many there are by each value of `by`, an enumeration: of all, or of those that a filter beside it chooses. */
+  /** Tells how many there are by each value of `by`, an enumeration: of all, or of those that a filter beside it chooses. */
   readonly count?: Texts & { readonly path: string; readonly by: string }
   readonly list: Texts
   readonly find: Texts & Deprecation

@@ -151,8 +151,8 @@ export interface Document {
   /** JSON text that begins with `{"id":<id>`, returned as it is. Null: removed. */
   readonly json: string | null
   /**
-   * The value of each filter that lists it. Without one, and with a text that is empty, longer than 128 code points or has NUL
-   * or a lone surrogate in it, no list with the filter has it.
+   * What it is found by: a value for each filter of its resource. A list by a filter leaves it out if it has no value for that, or
+   * a text that is empty, is longer than 128 code points, or has NUL or a lone surrogate in it.
    */
   readonly filters?: Readonly<Record<string, string | Int64 | undefined>>
 }
