@@ -3,7 +3,7 @@ import type { AnyEvent, Stream } from '../door/stream.ts'
 import { messageOf } from '../lib/errors/errors.ts'
 
 /** What a command comes to: events, one at least, or none for either reason. */
-export type Decision<Event extends AnyEvent> = readonly [Event, ...Event[]] | 'unchanged' | Rejected<string>
+export type Decision<Event extends AnyEvent> = readonly Event[] | 'unchanged' | Rejected<string>
 
 /** Throws an Error with the reason where `decide` throws, or returns what is no decision. */
 export function decisionOf<State, Command, Event extends AnyEvent>(
@@ -13,9 +13,8 @@ export function decisionOf<State, Command, Event extends AnyEvent>(
 ): Decision<Event> {
   const decided = answerOf(() => decide(command, state))
   if (decided === 'unchanged' || decided instanceof Rejected) return decided
-  const [first, ...others] = isList(decided) ? decided : [decided]
-  if (first === undefined && isList(decided)) return 'unchanged'
-  const events = [first as Event, ...others] as const
+  const events = isList(decided) ? decided : [decided]
+  if (events.length === 0) return 'unchanged'
   for (const event of events)
     if (typeof event?.type !== 'string') throw new Error(`decide returns ${messageOf(event)}, which is no event`)
   return events
