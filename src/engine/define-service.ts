@@ -10,15 +10,20 @@ export function defineService<Code extends string, Collection extends string, No
   service: Service<Code, Collection, Noun>,
 ): Program {
   const command = async (argv: readonly string[]) =>
-    (await import('./cli/program.ts')).runCommand(() => defined(service), argv)
+    (await import('./cli/program.ts')).runCommand(nameOf(service), () => defined(service), argv)
   return {
     service,
     async run(argv) {
       if (argv.length > 0) process.exitCode = await command(argv)
-      else await (await import('./app/run.ts')).run(() => defined(service), process.env)
+      else await (await import('./app/run.ts')).run(nameOf(service), () => defined(service), process.env)
     },
     command,
   }
+}
+
+/** What messages begin with, also where the definition lacks a name. */
+function nameOf({ name }: Partial<Service>): string {
+  return name ?? 'service'
 }
 
 /** Throws DefinitionError, which names each place, unless the service can be run as it is defined. */

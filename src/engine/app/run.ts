@@ -16,11 +16,13 @@ const flushWithinMs = 300
 const passedOn = ['SIGINT', 'SIGTERM'] as const
 
 /** Serves until the process is told to end. Where that cannot be begun, says why and ends the process. */
-export async function run(makeDefinition: () => Definition, environment: NodeJS.ProcessEnv): Promise<void> {
-  let name = 'service'
+export async function run(
+  name: string,
+  makeDefinition: () => Definition,
+  environment: NodeJS.ProcessEnv,
+): Promise<void> {
   try {
     const definition = makeDefinition()
-    name = definition.service.name
     const config = readConfig(definition, environment)
     await prepareProcess(config)
     process.stderr.on('error', () => {}) // libraries write there, and it may be full or closed

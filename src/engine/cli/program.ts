@@ -9,11 +9,13 @@ import { release } from '../lib/operating/release.ts'
 import { escaped, exitCodes, outliveOutput } from './output.ts'
 
 /** Runs one command, by `process.env`. Resolves to the exit code. */
-export async function runCommand(makeDefinition: () => Definition, args: readonly string[]): Promise<number> {
-  let name = 'service'
+export async function runCommand(
+  name: string,
+  makeDefinition: () => Definition,
+  args: readonly string[],
+): Promise<number> {
   try {
     const definition = makeDefinition()
-    name = definition.service.name
     outliveOutput(name)
     const program = await newProgram(definition, args[0])
     await program.parseAsync(args, { from: 'user' })

@@ -1,3 +1,4 @@
+import { decisionOf } from '../definition/decision.ts'
 import { kindOrFirst, type StreamDefinition } from '../definition/kinds.ts'
 import { Rejected } from '../door/rejected.ts'
 import type { AnyEvent } from '../door/stream.ts'
@@ -256,12 +257,12 @@ class Execution<State, Command, Event extends AnyEvent> {
     { document }: FoundStream,
   ): readonly Event[] | 'unchanged' | 'not_found' {
     const { kind, command, given, document: about } = this.#options
-    const decision = kind.stream.decide(command({ id, time }), state)
-    if (decision === 'unchanged' || (isList(decision) && decision.length === 0)) return 'unchanged'
+    const decision = decisionOf(kind.stream, command({ id, time }), state)
+    if (decision === 'unchanged') return decision
     if (about !== undefined && document === undefined) return 'not_found' // it is removed
     given.precondition?.(document?.json ?? '')
     if (decision instanceof Rejected) throw ServiceError.own(decision.code, decision.message)
-    return isList(decision) ? decision : [decision]
+    return decision
   }
 
   /** The document that the command is answered with. */
@@ -310,9 +311,4 @@ class Execution<State, Command, Event extends AnyEvent> {
     const isReadable = outcome === 'applied'
     return { outcome: 'applied', id, state, documents, version, position, isReadable }
   }
-}
-
-/** `Array.isArray` does not tell a list that cannot be changed from what is no list. */
-function isList<Event>(decision: Event | readonly Event[] | Rejected<string>): decision is readonly Event[] {
-  return Array.isArray(decision)
 }

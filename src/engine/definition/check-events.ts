@@ -1,17 +1,13 @@
-import { inspect } from 'node:util'
-import type { AnyEvent, EventType } from '../door/stream.ts'
+import type { AnyEvent, EventType, ExamplePlace } from '../door/stream.ts'
 import { messageOf } from '../lib/errors/errors.ts'
 import { parseExactJson } from '../lib/values/exact-json.ts'
-import { compileCheck } from '../lib/values/validation.ts'
-import { beginningOf, type IndexKey } from '../read-models/document.ts'
+import { examplesIn, type ReadExample } from './check-examples.ts'
 import type { Definition } from './definition.ts'
 import { discardedName } from './discarded.ts'
 import { type EventVersion, typeOf, type Writing, writingsOf } from './event-versions.ts'
-import { valuesOf } from './filter-values.ts'
 import type { Kind, NamedResource } from './kinds.ts'
 import { severalName } from './several.ts'
-import { documentsOf, type Shown } from './shown-documents.ts'
-import { comesBack } from './state-codec.ts'
+import type { Shown } from './shown-documents.ts'
 
 type Problems = Generator<string>
 
@@ -20,25 +16,21 @@ export function* eventsIn(definition: Definition): Problems {
   const shown: Shown[] = []
   const problems = definition.kinds.flatMap((kind) => [...eventsOf(definition, kind, shown)])
   yield* problems
-  if (problems.length === 0) for (const resource of definition.resources) yield* neverShown(resource, shown)
+  if (problems.length > 0) return
+  for (const resource of definition.resources)
+    if (resource.history === undefined || definition.names.isOwn(resource.collection))
+      yield* neverShown(resource, shown)
+  for (const kind of definition.kinds) yield* neverRemoved(kind, shown)
 }
 
 function* eventsOf(definition: Definition, kind: Kind, shown: Shown[]): Problems {
   const { stream, events } = kind
   for (const [name, type] of Object.entries<EventType<AnyEvent>>(stream.events)) yield* eventTypeIn(name, type)
+  yield* keysIn(kind)
   const read: ReadExample[] = []
-  for (const version of events.versions) yield* versionIn(definition, kind, version, read)
-  const states = new Map<number, unknown>([[0, stream.initial]])
-  for (const example of read.toSorted((a, b) => a.version - b.version)) {
-    const { place, version } = example
-    if (!states.has(version - 1)) yield `${place}: no example has version ${version - 1}`
-    else yield* stateIn(definition, kind, example, states, shown)
-  }
-  const { collection } = stream
-  const own = shown.filter((each) => each.collection === collection)
-  const ids = new Set(read.map((example) => example.stream))
-  if (own.length > 0 && !own.some(({ id }) => ids.has(id)))
-    yield `streams.${collection}.projections: a stream shows ${collection} ${own[0]?.id}, which is not its own id`
+  const refused = events.versions.flatMap((version) => [...versionIn(definition, kind, version, read)])
+  yield* refused
+  yield* examplesIn(definition, kind, { read, areAllRead: refused.length === 0 }, shown)
 }
 
 function* eventTypeIn(
@@ -59,23 +51,31 @@ function* eventTypeIn(
     if (event.type !== name) yield `${place}.examples: ${example}: it is of the type ${event.type}`
 }
 
-/** An example as it is read, in the newest version of its type. */
-interface ReadExample {
-  readonly place: string
-  readonly stream: number
-  readonly version: number
-  readonly event: AnyEvent
+/** Documents say which events may stand under a key, by their examples. */
+function* keysIn({ stream, events }: Kind): Problems {
+  const keyed = stream.commands.find(({ key }) => key !== undefined)
+  const example = events.versions.find(({ isKeyed }) => isKeyed)
+  if (keyed !== undefined && example === undefined)
+    yield `commands: ${keyed.texts.operationId}.key: no example of an event has isKeyed: set it where the command makes the event`
+  if (keyed === undefined && example !== undefined)
+    yield `events.${example.event}.examples: one has isKeyed, and no command of ${stream.collection} has a key`
 }
 
 /** Adds to `read` what its examples say. */
 function* versionIn({ service }: Definition, kind: Kind, version: EventVersion, read: ReadExample[]): Problems {
   const place = `events.${version.event}.examples`
   if (version.examples.length === 0) yield `${place}: there is none of version ${version.version}`
-  for (const example of version.examples) {
+  for (const { json, ...example } of version.examples) {
     const at = `${place}: ${example.name}`
-    const event = yield* recordIn(service.name, kind, at, version, example.json)
-    if (event !== undefined) read.push({ place: at, stream: example.stream, version: example.version, event })
+    yield* placeIn(at, example)
+    const event = yield* recordIn(service.name, kind, at, version, json)
+    if (event !== undefined) read.push({ ...example, place: at, event })
   }
+}
+
+function* placeIn(at: string, { version, index = 0 }: ExamplePlace): Problems {
+  if (!Number.isSafeInteger(version) || version < 1) yield `${at}: version ${version} must be an integer from 1 on`
+  if (!Number.isSafeInteger(index) || index < 0) yield `${at}: index ${index} must be an integer from 0 on`
 }
 
 /** Whether the event comes back from each version that says all of it. Returns what is read. */
@@ -110,50 +110,10 @@ function* recordIn(
   }
 }
 
-const exampleTime = '2026-11-22T12:00:00.000Z'
-
-/** Whether the state after the event can be stored and shown. The first example of a version is what the next ones follow. */
-function* stateIn(
-  { resources, names }: Definition,
-  kind: Kind,
-  { place, event, version }: ReadExample,
-  states: Map<number, unknown>,
-  shown: Shown[],
-): Problems {
-  const { stream, codec } = kind
-  let state: unknown
-  try {
-    const before = states.get(version - 1)
-    const text = codec.hidden(before, undefined)
-    state = stream.evolve(before, { event, version, time: exampleTime })
-    if (codec.hidden(before, undefined) !== text)
-      yield `${place}: evolve changes the state before it: return another one`
-  } catch (error) {
-    yield `${place}: it cannot be version ${version} of its stream: ${messageOf(error)}`
-    return
-  }
-  try {
-    if (!states.has(version)) states.set(version, state)
-    if (!comesBack(codec, state))
-      yield `${place}: the state after it is another one when it is read: ${inspect(state, { breakLength: Infinity })}`
-    for (const document of documentsOf(kind, state)) {
-      const { collection, json, indexKeys } = document
-      shown.push(document)
-      const resource = resources.find((each) => each.collection === collection)
-      if (resource === undefined) yield `${place}: it shows a document of ${collection}, which is no resource`
-      else if (collection !== stream.collection && names.isOwn(collection))
-        yield `${place}: it shows a document of ${collection}, which only a stream of that kind shows`
-      else yield* documentIn(resource, place, json, indexKeys)
-    }
-  } catch (error) {
-    yield `${place}: ${messageOf(error)}`
-  }
-}
-
 /** What the examples never lead to is either a mistake, or an example that is missing. */
 function* neverShown({ collection, filters = {} }: NamedResource, shown: readonly Shown[]): Problems {
   const place = `resources.${collection}`
-  const own = shown.filter((each) => each.collection === collection)
+  const own = shown.filter((each) => each.collection === collection && each.json !== null)
   if (own.length === 0) yield `${place}: no example of an event leads to a document of it`
   else
     for (const name of Object.keys(filters))
@@ -161,19 +121,10 @@ function* neverShown({ collection, filters = {} }: NamedResource, shown: readonl
         yield `${place}.filters.${name}: no document that the examples lead to names its value`
 }
 
-function* documentIn(
-  { collection, schema, filters = {} }: NamedResource,
-  place: string,
-  json: string | null,
-  indexKeys: readonly IndexKey[],
-): Problems {
-  const problem = json === null ? undefined : compileCheck(schema)(parseExactJson(json))
-  if (problem !== undefined) yield `${place}: it shows a document of ${collection} that its schema refuses: ${problem}`
-  for (const key of indexKeys) {
-    if (beginningOf(key) !== undefined) continue
-    const [name = '', value = ''] = key.split(/:(.*)/s)
-    const values = filters[name]
-    if (values === undefined || !valuesOf(values).includes(value))
-      yield `${place}: it shows a document of ${collection} under ${name} ${value}, which is no value of a filter`
-  }
+/** A DELETE that leaves the document would look as if it had done its work. */
+function* neverRemoved({ stream: { collection, commands } }: Kind, shown: readonly Shown[]): Problems {
+  const isRemoved = shown.some((each) => each.collection === collection && each.json === null)
+  for (const { method, on, texts } of commands)
+    if (method === 'DELETE' && !isRemoved && typeof on === 'object' && 'document' in on && on.document === collection)
+      yield `commands: ${texts.operationId}: no example of an event leads to ${collection} that are removed: show the document with \`json: null\` then`
 }

@@ -9,6 +9,7 @@ const required: Readonly<Record<string, readonly string[]>> = {
   'streams.*.projections.*': ['name', 'version', 'documents'],
   'streams.*.commands.*': ['method', 'path', 'scope', 'texts', 'on', 'rejects', 'command'],
   'streams.*.commands.*.texts': ['operationId', 'summary'],
+  'errors.*': ['status', 'retry', 'meaning'],
   'resources.*': ['path', 'noun', 'tag', 'schema', 'example', 'list', 'find'],
 }
 

@@ -12,6 +12,16 @@ export interface ShownDocument {
 /** As a state shows it; `json` is null where the document is removed. */
 export type Shown = ShownDocument | (Omit<ShownDocument, 'json'> & { readonly json: null })
 
+export function isThere(document: Shown): document is ShownDocument {
+  return document.json !== null
+}
+
+/** Throws if the document is removed, which only that of the stream itself can be. */
+export function toBeThere(document: Shown): ShownDocument {
+  if (isThere(document)) return document
+  throw new Error(`${document.collection} ${document.id} is not the document of the stream, and cannot be removed`)
+}
+
 /** The documents of a state. Throws if one of them cannot be stored, or two are the same one. */
 export function documentsOf<State, Event extends AnyEvent>(
   { stream: { projections }, indexKeysOf }: StreamDefinition<State, unknown, Event>,

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
+import { inspect, isDeepStrictEqual } from 'node:util'
 import type { Stream } from '../door/stream.ts'
 import { exactJson, parseExactJson } from '../lib/values/exact-json.ts'
 
@@ -30,10 +30,33 @@ export function stateCodec<State>({
   }
 }
 
-/** Whether the state comes back as it was written, whatever classes its objects are of. */
-export function comesBack<State>(codec: StateCodec<State>, state: State): boolean {
+/** What comes back otherwise than it was written, whatever classes its objects are of; undefined if nothing does. */
+export function changedWhenRead<State>(codec: StateCodec<State>, state: State): string | undefined {
   const read = codec.read({ document: undefined, hidden: codec.hidden(state, undefined) })
-  return isDeepStrictEqual(plain(read), plain(state))
+  return differenceOf(plain(state), plain(read), 'state')
+}
+
+/** The first member that is another one, by its path. */
+function differenceOf(written: unknown, read: unknown, path: string): string | undefined {
+  if (isDeepStrictEqual(written, read)) return undefined
+  if (isObject(written) && isObject(read) && Array.isArray(written) === Array.isArray(read))
+    for (const name of new Set([...Object.keys(written), ...Object.keys(read)])) {
+      const at = `${path}.${name}`
+      if (!(name in read)) return `${at} is ${nameOf(written[name])}, and missing then`
+      const difference = differenceOf(written[name], read[name], at)
+      if (difference !== undefined) return difference
+    }
+  return `${path} is ${nameOf(written)}, and ${nameOf(read)} then`
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && (Array.isArray(value) || isOfMembers(value))
+}
+
+/** With its class, which some are printed without. */
+function nameOf(value: unknown): string {
+  const ofClass = value instanceof Date ? 'Date ' : ''
+  return ofClass + inspect(value, { breakLength: Number.POSITIVE_INFINITY, maxStringLength: 100 })
 }
 
 /** Whatever classes its objects are of. */

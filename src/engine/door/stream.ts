@@ -111,13 +111,15 @@ export interface EarlierVersion {
   readonly examples: readonly EarlierExample[]
 }
 
-/** Where an example stands in a stream. */
+/** Where an example stands in a stream: behind the one before it, which is in the same stream. */
 export interface ExamplePlace {
   readonly name: string
   readonly summary: string
   /** The id of the stream. */
   readonly stream: number
   readonly version: number
+  /** Its place, from 0 on, where the record that gives the stream this version has several events. */
+  readonly index?: number
   /** Whether it is shown as written under an Idempotency-Key; then events of this type may have one. */
   readonly isKeyed?: true
 }

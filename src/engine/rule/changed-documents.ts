@@ -1,4 +1,4 @@
-import type { Shown, ShownDocument } from '../definition/shown-documents.ts'
+import type { ShownDocument } from '../definition/shown-documents.ts'
 import type { DocumentId, StoredDocument } from '../read-models/document.ts'
 import type { DocumentChange } from '../read-models/ports/projection.ts'
 
@@ -6,15 +6,6 @@ import type { DocumentChange } from '../read-models/ports/projection.ts'
 export interface ChangedDocument {
   readonly before: ShownDocument | undefined
   after: ShownDocument
-}
-
-export function isThere(document: Shown): document is ShownDocument {
-  return document.json !== null
-}
-
-export function toBeThere(document: Shown): ShownDocument {
-  if (isThere(document)) return document
-  throw new Error(`${document.collection} ${document.id} is not the document of the stream, and cannot be removed`)
 }
 
 export function isSame(one: DocumentId, other: DocumentId): boolean {

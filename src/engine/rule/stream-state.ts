@@ -1,6 +1,6 @@
 import type { StreamDefinition } from '../definition/kinds.ts'
 import { placeInSeveral } from '../definition/several.ts'
-import { documentsOf, type Shown, type ShownDocument } from '../definition/shown-documents.ts'
+import { documentsOf, isThere, type Shown, type ShownDocument, toBeThere } from '../definition/shown-documents.ts'
 import { type AnyEvent, type Recorded, stateBounds } from '../door/stream.ts'
 import { IdTakenError, messageOf } from '../lib/errors/errors.ts'
 import { DamagedError, quoted } from '../read-models/damaged.ts'
@@ -9,7 +9,7 @@ import type { DocumentChange } from '../read-models/ports/projection.ts'
 import { placedRow } from '../read-models/row-place.ts'
 import type { StreamId, StreamRow } from '../read-models/stored-texts.ts'
 import { chunkId, chunksOf, versionsPerChunk } from '../read-models/stream-history.ts'
-import { type ChangedDocument, changeOf, isSame, isThere, toBeThere } from './changed-documents.ts'
+import { type ChangedDocument, changeOf, isSame } from './changed-documents.ts'
 
 /** `TextChanges` being collected. */
 export type TextEdits = { readonly put: (readonly [id: string, text: string])[]; readonly removed: string[] }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { decisionOf } from '../definition/decision.ts'
 import { defineStream, type StreamDefinition } from '../definition/kinds.ts'
 import { Rejected } from '../door/rejected.ts'
 import type { AnyEvent, Stream } from '../door/stream.ts'
@@ -72,10 +73,9 @@ function decidedOn<State, Command, Event extends AnyEvent, Code extends string>(
   story: Story<State>,
   command: Command,
 ): Decided<Command, Event, Code> {
-  const decided = definition.stream.decide(command, story.stored.state)
-  const events: readonly Event[] =
-    decided === 'unchanged' || decided instanceof Rejected ? [] : isList(decided) ? decided : [decided]
   const asked = `${shown(command)} ${behind(story)}`
+  const decided = decisionOf(definition.stream, command, story.stored.state)
+  const events = decided === 'unchanged' || decided instanceof Rejected ? [] : decided
   const came = (): string => {
     if (decided instanceof Rejected) return `it was rejected with ${decided.code}: ${decided.message}`
     return events.length === 0 ? 'it changed nothing' : `it gave ${events.map(shown).join(', ')}`
@@ -105,7 +105,5 @@ function decidedOn<State, Command, Event extends AnyEvent, Code extends string>(
     },
   }
 }
-
-const isList = <Event>(decided: Event | readonly Event[]): decided is readonly Event[] => Array.isArray(decided)
 
 const behind = ({ events }: Story<unknown>) => `after ${namesOf(events) || 'no event'}`

@@ -22,10 +22,3 @@ it('has the errors of the resources, of the engine and of the service, each with
   })
   expect(table.get('book_is_lent')).toEqual({ ...lent, effect: 'none' })
 })
-
-it.each([
-  ['the engine', { conflict: lent }],
-  ['a resource', { book_not_found: lent }],
-])('refuses a code that %s has', (_, taken) => {
-  expect(() => errorTable(['book'], taken)).toThrow('two errors have the same code')
-})

