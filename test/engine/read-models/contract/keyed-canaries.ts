@@ -116,7 +116,7 @@ export const keyedCanaries: Readonly<Record<string, Fault>> = {
       return { counts, proof: { ...proof, isComplete: true } }
     },
   })),
-  'orders entries as JavaScript orders texts': breaking('inspection', (own) => ({
+  'sorts entries as JavaScript sorts texts': breaking('inspection', (own) => ({
     async scan(name, set, from, limit) {
       if (!isKeyed(set)) return own.scan(name, set, from, limit)
       const all = await own.scan(name, set, undefined, 100_000)

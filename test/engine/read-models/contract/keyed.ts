@@ -115,7 +115,7 @@ export const keyed = topic('keyed sets', {
     const { store, generation } = await started(fixture)
     const keys = numbers(16).map((i) => at('7', `v${i}`))
     const near = [at('7'), at('77', 'v1'), at('6', 'v1'), at('8', 'v1')]
-    // Of the first key there are many, of others one in a while; some are in between and have another value.
+    // The first key has many, others have one in a while; some are in between and have another value.
     const keyOf = (id: number) => (id % 5 === 0 ? keys[id % 16] : id % 7 === 0 ? near[id % 4] : keys[0]) ?? ''
     const all = numbers(400).map((id) => seat(id * 3, [keyOf(id)], 1, `text ${id}`))
     await applyAll(store, generation, firstBatch({ documents: added(...all.toReversed()) }))
