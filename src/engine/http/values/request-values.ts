@@ -97,5 +97,6 @@ function readValue(text: string, { type, format, items, maxItems }: ValueSchema)
   }
   const integer = type === 'integer' ? parseInt64(text) : undefined
   if (integer === undefined) return text
-  return format === 'int64' ? integer : Number(integer)
+  const number = Number(integer)
+  return format === 'int64' && !Number.isSafeInteger(number) ? integer : number // as a body has it, so bounds hold for both
 }
