@@ -25,18 +25,23 @@ describe('the README', () => {
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', elsewhere], { env: { PATH, DATA_DIR } })
     expect(stdout).toContain('HTTP/1.1 201 Created')
     const [tour = '', feed = ''] = stdout.split(/^retry: 2000$/m)
-    expect(tour.match(/"name":"Rex"/g)).toHaveLength(5) // added, read, in the list of all, in that of the sold ones, its event
+    expect(tour.match(/"name":"Rex"/g)).toHaveLength(7) // added, read, in its category, twice, in the list of all, in that of the sold ones, its event
     expect(stdout).toMatch(/link: <\/v1\/pets\?limit=2&status=sold&cursor=\S+>; rel="next"/)
     expect(stdout).toMatch(/\[\{[^\]]*"name":"Ada"[^\]]*"name":"Bo"[^\]]*\}\]/)
     expect(tour.match(/"name":"Dot"/g)).toHaveLength(3) // twice as an answer, once in the list of all
     expect(stdout.match(/idempotency-replayed: true/g)).toHaveLength(1)
     expect(stdout).toMatch(/\[\{.*"name":"Eve".*\}\]/)
     expect(stdout).toMatch(/^\{"id":\d+,"name":"Dogs","description":"They like walks"\}$/m)
-    const [placed, approved, delivered, sold, changed, removed, found, history] = tour.trimEnd().split('\n').slice(-8)
+    const [placed, approved, delivered, sold, orders, changed, removed, found, history] = tour
+      .trimEnd()
+      .split('\n')
+      .slice(-9)
     expect(placed).toMatch(/^\{"id":\d+,"petId":\d+,"status":"placed",/)
     expect(approved).toContain('"status":"approved"')
     expect(delivered).toContain('"status":"delivered"')
     expect(sold).toMatch(/^\[.*"name":"Rex","categoryId":7,"status":"sold"\}/)
+    expect(orders).toMatch(/^\[\{"id":\d+,"petId":\d+,"status":"delivered",[^[]*\}\]$/)
+    expect(tour).toMatch(/^\{"available":1,"pending":0,"sold":3\}$/m)
     expect(changed).toMatch(/"name":"King Rex","categoryId":7,"status":"sold"\}$/)
     expect(removed?.trim()).toBe('HTTP/1.1 204 No Content')
     expect(JSON.parse(found ?? '')).not.toContainEqual(expect.objectContaining({ name: 'King Rex' }))

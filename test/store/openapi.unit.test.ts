@@ -110,6 +110,12 @@ it('describes every parameter, and proposes no value for an optional header', ()
   }
 })
 
+it('proposes no value for a filter: the page of the documents would send it', () => {
+  for (const { parameters = [] } of operations)
+    for (const { name, in: place, ...parameter } of parameters)
+      if (place === 'query' && /Id$/.test(name)) expect(JSON.stringify(parameter), name).not.toContain('example')
+})
+
 it('explains each response header, and shows for each status an error with that status', () => {
   for (const [status, { headers = {}, content }] of operations.flatMap(({ responses }) => Object.entries(responses))) {
     for (const { schema, description } of Object.values(headers)) {

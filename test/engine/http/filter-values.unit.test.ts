@@ -43,6 +43,13 @@ describe('an int64', () => {
   })
 })
 
+it('an int64 that the service bounds is found within its bounds, and 400 beyond them', async () => {
+  for (const [id, place] of [1, 2 ** 53 - 1].entries()) store(id + 1, { place })
+  for (const [id, place] of [1, 2 ** 53 - 1].entries()) expect(await idsIn(`place=${place}`)).toEqual([id + 1])
+  for (const place of [0, -1, 2n ** 53n, greatest])
+    expectError(await list(`place=${place}`), 400, 'invalid_request', 'query: place must be')
+})
+
 describe('a text', () => {
   const longest = '\u{1F436}'.repeat(128)
   const texts = [

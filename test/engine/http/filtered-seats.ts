@@ -14,6 +14,7 @@ const declared = {
     kind: value,
     note: Type.String({ description: 'A note', maxLength: 500 }),
     seat: Type.String(),
+    place: Type.Integer({ format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
   },
   together: [
     ['rowId', 'status', 'kind'],

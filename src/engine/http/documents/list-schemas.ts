@@ -92,14 +92,19 @@ function countsSchema(resource: NamedResource, by: string, values: readonly stri
   })
 }
 
-/** A text is bounded as an index bounds it, if the service does not bound it further. */
+/**
+ * A text is bounded as an index bounds it, if the service does not bound it further. No value is proposed: the page that
+ * documents it would send it.
+ */
 function parametersOf(filters: readonly (readonly [name: string, filter: TSchema])[]): TProperties {
   return Object.fromEntries(
     filters.map(([name, filter]) => {
-      if (!isAnyValue(filter) || typeOf(filter) !== 'string') return [name, Type.Optional(filter)]
-      const { minLength = 1, maxLength = indexedMax } = filter as { minLength?: number; maxLength?: number }
+      if (!isAnyValue(filter)) return [name, Type.Optional(filter)]
+      const { examples: _, minLength = 1, maxLength = indexedMax, ...rest } = filter as FilterSchema
       const bounds = { minLength: Math.max(minLength, 1), maxLength: Math.min(maxLength, indexedMax) }
-      return [name, Type.Optional({ ...filter, ...bounds })]
+      return [name, Type.Optional(typeOf(filter) === 'string' ? { ...rest, ...bounds } : rest)]
     }),
   )
 }
+
+type FilterSchema = TSchema & { examples?: unknown; minLength?: number; maxLength?: number }
