@@ -11,7 +11,7 @@ type BannerConfig = Pick<Config, 'dataDir' | 'apiKeysFile' | 'apiKeys' | 'hasCon
 
 /** What a newcomer sees in embedded mode: where everything is, and commands that work when pasted. */
 export function banner(
-  { service, kinds: [{ home, stream }] }: Definition,
+  { service, scopes, kinds: [{ home, stream }] }: Definition,
   { url, issuedKey }: Pick<RunningService, 'url' | 'issuedKey'>,
   { dataDir, apiKeysFile, apiKeys, hasConsole, adminPort }: BannerConfig,
 ): string {
@@ -37,6 +37,7 @@ export function banner(
   ${title} is open: ${url}
   Documentation:  ${url}/docs${console}
   Data:           ${resolve(dataDir)}
+  Scopes of keys: ${scopes.join(', ')}
 
   ${origin}
 

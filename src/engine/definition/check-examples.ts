@@ -68,25 +68,26 @@ function missingBefore(example: ExamplePlace): string {
 /** The states of streams. Where several examples have one place, the first of them is what the next ones follow. */
 class StreamStates {
   readonly #initial: unknown
-  readonly #after = new Map<string, { readonly state: unknown }>()
+  readonly #afterEvents = new Map<string, { readonly state: unknown }>()
+  readonly #afterRecords = new Map<string, { readonly state: unknown; readonly index: number | undefined }>()
 
   constructor(initial: unknown) {
     this.#initial = initial
   }
 
   /** Undefined if no example is there. */
-  before({ stream, version, ...place }: ExamplePlace): { readonly state: unknown } | undefined {
-    const index = indexOf({ stream, version, ...place })
-    if (index > 0) return this.#after.get(`${stream} ${version} ${index - 1}`)
-    return version === 1 ? { state: this.#initial } : this.#after.get(`${stream} ${version - 1}`)
+  before({ stream, version, index = 0 }: ExamplePlace): { readonly state: unknown } | undefined {
+    if (index > 0) return this.#afterEvents.get(`${stream} ${version} ${index - 1}`)
+    return version === 1 ? { state: this.#initial } : this.#afterRecords.get(`${stream} ${version - 1}`)
   }
 
-  add(place: ExamplePlace, state: unknown): void {
-    const { stream, version } = place
-    const [ofEvent, ofRecord] = [`${stream} ${version} ${indexOf(place)}`, `${stream} ${version}`]
-    if (this.#after.has(ofEvent)) return
-    this.#after.set(ofEvent, { state })
-    this.#after.set(ofRecord, { state }) // the last event of the record
+  add({ stream, version, index }: ExamplePlace, state: unknown): void {
+    const [event, record] = [`${stream} ${version} ${index ?? 'alone'}`, `${stream} ${version}`]
+    if (this.#afterEvents.has(event)) return
+    this.#afterEvents.set(event, { state })
+    const last = this.#afterRecords.get(record)
+    const goesOn = index !== undefined && last?.index === index - 1
+    if (last === undefined || goesOn) this.#afterRecords.set(record, { state, index })
   }
 }
 

@@ -36,9 +36,15 @@ export function readSeveral(data: unknown): readonly OneOfSeveral[] {
   return events
 }
 
+export function idInSeveral(recordId: string, index: number): string {
+  return `${recordId}-${index}`
+}
+
 /** Data of a record, as JSON text. The ids follow from that of the record, so that all duplicates of a request share them. */
 export function writeSeveral(recordId: string, events: readonly { type: string; json: string }[]): string {
-  const written = events.map(({ type, json }, index) => `{"id":"${recordId}-${index}","type":"${type}","data":${json}}`)
+  const written = events.map(
+    ({ type, json }, index) => `{"id":"${idInSeveral(recordId, index)}","type":"${type}","data":${json}}`,
+  )
   return `{"events":[${written.join(',')}]}`
 }
 

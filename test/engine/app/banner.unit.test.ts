@@ -21,6 +21,11 @@ it('says at a later start where keys come from, and how to issue another one', (
   expect(text).toContain(`  ${origin}\n\n  ${issueAnother}\n`)
 })
 
+it('lists the scopes, so that a misspelt one is seen', () => {
+  const text = banner(theatre, { url, issuedKey: undefined }, config)
+  expect(text).toContain('  Scopes of keys: read, write, bookings\n')
+})
+
 it('names the console where it is on the same port', () => {
   const shown = (over: object) => banner(theatre, { url, issuedKey: undefined }, { ...config, ...over })
   expect(shown({})).toContain(`  Console:        ${url}/console\n`)
