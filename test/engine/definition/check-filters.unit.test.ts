@@ -156,12 +156,12 @@ describe('a start refuses, and names the place of', () => {
     [
       'a value of an enumeration that has no such value',
       showing((filters) => ({ ...filters, status: 'lost' })),
-      'it shows a document of loans under status lost, which is no value of a filter',
+      'it shows a document of loans under status lost, which is no value of the filter',
     ],
     [
       'a value of what is no filter',
       showing((filters) => ({ ...filters, colour: 'red' })),
-      'it shows a document of loans under colour red, which is no value of a filter',
+      'it shows a document of loans under colour: loans has no such filter, but status',
     ],
   ])('%s', (_, over, message) => expect(refusalOf(over)).toThrow(message))
 
