@@ -9,7 +9,9 @@ export async function runCommands(definition: Definition, environment: Environme
   const ofThisProcess = process.env
   process.env = { ...environment }
   try {
-    const codes = await Promise.all(lines.map((line) => runCommand(definition.service.name, () => definition, line.split(' ').filter(Boolean))))
+    const codes = await Promise.all(
+      lines.map((line) => runCommand(definition.service.name, () => definition, line.split(' ').filter(Boolean))),
+    )
     return { code: Math.max(...codes), output: output.text(), errors: errors.text() }
   } finally {
     process.env = ofThisProcess
