@@ -7,8 +7,8 @@ import { eventExamples } from '../../../src/engine/definition/event-examples.ts'
 
 const { service } = library
 const [stream] = service.streams
-const { BookReturned, BookLent, BookAdded } = stream?.events ?? {}
-if (!stream || !BookReturned || !BookLent || !BookAdded) throw new Error('the library is another one')
+const { BookReturned, BookLent, BookAdded, LoanExtended } = stream?.events ?? {}
+if (!stream || !BookReturned || !BookLent || !BookAdded || !LoanExtended) throw new Error('the library is another one')
 const [returned, lent, added] = [BookReturned.examples[0], BookLent.examples[0], BookAdded.examples[0]]
 if (!returned || !lent || !added) throw new Error('there are no examples')
 
@@ -25,7 +25,14 @@ const withSeveral = (index: number) =>
             ...BookAdded,
             examples: [added, { ...added, name: 'other', stream: 8, event: { ...added.event, id: 8 } }],
           },
-          BookReturned: { ...BookReturned, examples: [{ ...returned, index: 0 }] },
+          LoanExtended: { ...LoanExtended, examples: LoanExtended.examples.map((each) => ({ ...each, version: 3 })) },
+          BookReturned: {
+            ...BookReturned,
+            examples: [
+              { ...returned, index: 0 },
+              { ...returned, name: 'returnedByNext', version: 5, event: { ...returned.event, loanId: 11 } },
+            ],
+          },
           BookLent: {
             ...BookLent,
             examples: [lent, { ...lent, name: 'lentAtOnce', version: 4, index, event: { ...lent.event, loanId: 11 } }],
