@@ -44,15 +44,6 @@ it('a value that is called total is not taken for the total', () => {
   expect(json).toEqual({ lots: { total: 3, by: { status: { open: 0, sold: 2, total: 1 } } } })
 })
 
-it('a filter of any value is not counted', () => {
-  const lots = [
-    { collection: 'lots', filters: { name: Type.String(), kind, owner: Int64Schema({ description: 'Of' }) } },
-  ]
-  const { json } = describeStats(lots, sizes({ lots: 3, 'lots:kind:open': 2, 'lots:name=': 3 }))
-  expect(json).toEqual({ lots: { total: 3, open: 2, painting: 0 } })
-  expect(statsSummary(lots)).toBe('Show how many lots there are, by kind')
-})
-
 it('each filter of several collections is named', () => {
   const resources = [
     { collection: 'lots', filters: { kind } },
