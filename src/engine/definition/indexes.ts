@@ -95,7 +95,7 @@ function anyValue(name: string, beside: readonly Enumeration[]): FilterIndex {
     keyOf(values) {
       const text = indexedText(values[name])
       if (text === undefined) return undefined
-      let key = beginningOf(name, text)
+      let key = valueKey(name, text)
       for (const each of beside)
         key += enumerated(each.values.includes(String(values[each.name])) ? values[each.name] : '')
       return key
@@ -104,7 +104,7 @@ function anyValue(name: string, beside: readonly Enumeration[]): FilterIndex {
       const text = indexedText(values[name])
       const known = [name, ...beside.map((each) => each.name)]
       if (text === undefined || !Object.keys(values).every((each) => known.includes(each))) return undefined
-      let keys = [beginningOf(name, text)]
+      let keys = [valueKey(name, text)]
       for (const each of beside) {
         const asked = values[each.name]
         const chosen = asked === undefined ? [...each.values, ''] : [asked]
@@ -116,7 +116,7 @@ function anyValue(name: string, beside: readonly Enumeration[]): FilterIndex {
 }
 
 /** With the length in front none is the beginning of another. */
-function beginningOf(name: string, text: string): IndexKey {
+function valueKey(name: string, text: string): IndexKey {
   return `${name}=${text.length}:${text}`
 }
 

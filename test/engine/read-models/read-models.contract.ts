@@ -6,6 +6,7 @@ import type { ContractTopic, ReadModelsFixture } from './contract/fixture.ts'
 import { building, generations } from './contract/generations.ts'
 import { inspecting } from './contract/inspecting.ts'
 import { keyed } from './contract/keyed.ts'
+import { keyedMany } from './contract/keyed-many.ts'
 import { kinds } from './contract/kinds.ts'
 import { listening } from './contract/listening.ts'
 import { longRows } from './contract/long-rows.ts'
@@ -27,7 +28,7 @@ import { upkeep } from './contract/upkeep.ts'
 export const readModelsTopics: readonly ContractTopic[] = [
   ...[generations, building, activating, upkeep, listening, looking],
   ...[applying, streams, kinds, longRows, removal, refusing, together],
-  ...[reading, keyed, inspecting, stores, model, damaging],
+  ...[reading, keyed, keyedMany, inspecting, stores, model, damaging],
 ]
 
 /** Runs the contract on an adapter; `open` gives each test data of its own. */
