@@ -50,6 +50,17 @@ function member(name: string, change: (member: string, id: number) => string): D
   }
 }
 
+/** The entry of the pet in the index of categories: others take its place. */
+function entries(change: (entry: string) => readonly string[]): Damage {
+  return async (damaged) => {
+    const { redis, petId } = damaged
+    const key = keysOf(damaged).set('pets:categoryId=')
+    const found = (await redis.zrange(key, '0', '-1')).find((each) => each.includes(`{"id":${petId},`)) ?? ''
+    await redis.zrem(key, found)
+    for (const entry of change(found)) await redis.zadd(key, '0', entry)
+  }
+}
+
 function texts(name: string, text: string): Damage {
   return async (damaged) => {
     const key = keysOf(damaged).set(name)
@@ -72,6 +83,7 @@ export const damages: Readonly<Record<string, Damage>> = {
   'the sizes: another type': (damaged) => ofAnotherType(damaged.redis, keysOf(damaged).sizes),
   'a set of documents: another type': set('pets'),
   'an index: another type': set('pets:status:available'),
+  'an index of any value: another type': set('pets:categoryId='),
   'rows: another type': set('rows'),
   'history: another type': set('history'),
   'keys: another type': set('keys'),
@@ -86,6 +98,10 @@ export const damages: Readonly<Record<string, Damage>> = {
   'a document: its row is garbage': member('pets', (text) => `${text.slice(0, text.indexOf('\0'))}\0garbage`),
   'a document: its row has a version beyond 2^53': member('pets', (text) => text.replace(/\0\d+/, `\0${beyond}`)),
   'a document of an index: garbage': member('pets:status:available', () => 'garbage'),
+  'an entry of an index of any value: lost': entries(() => []),
+  'an entry of an index of any value: one too many': entries((entry) => [entry, `${entry} `]),
+  'an entry of an index of any value: garbage behind its id': entries((entry) => [entry.replace(/\{.*/s, 'garbage')]),
+  'an entry of an index of any value: JSON of another id': entries((entry) => [entry.replace('{"id":', '{"id":9')]),
   'the records of keys: garbage': texts('keys', 'garbage'),
   'the records of keys: a number is text': texts('keys', '["1","f","s",1,1,"",0]'),
   'the active generation: another type': ({ redis, all }) => ofAnotherType(redis, all.active),

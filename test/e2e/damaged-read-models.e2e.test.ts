@@ -55,6 +55,7 @@ describeWithBrokers('read models in which something is damaged', (brokers) => {
       expectRightOrRefused(await client.get(pet.id), same),
       expectRightOrRefused(await client.request('/v1/pets?limit=100'), isKnown),
       expectRightOrRefused(await client.request(`/v1/pets?limit=100&status=${pet.status}`), isKnown),
+      expectRightOrRefused(await client.request(`/v1/pets?limit=100&categoryId=${pet.categoryId}`), isKnown),
       expectRightOrRefused(await client.post({ name: 'first', categoryId: 1 }, keyed('first')), same),
     ].every(Boolean)
   }
