@@ -164,7 +164,7 @@ export function reading(pets: readonly Pick<Pet, 'id' | 'status'>[]): WorkOf {
     *act() {
       const { id, status } = random.pick(pets)
       yield { operation: 'getPet', id }
-      for (const page of [{ limit: 100 }, { limit: 100, status }, { limit: 5 }]) {
+      for (const page of [{ limit: 100 }, { limit: 100, filters: { status } }, { limit: 5 }]) {
         yield { operation: 'listPets', page: { after: 0, ...page } }
       }
     },

@@ -67,7 +67,7 @@ export function mixing(...worksOf: readonly WorkOf[]): WorkOf {
 /** The page that begins with this id. */
 function pageFrom(id: number, limit: number, status?: string): Asked {
   const filter = status === undefined ? '' : `&status=${status}`
-  const page = { after: id - 1, limit, ...(status !== undefined && { status }) }
+  const page = { after: id - 1, limit, ...(status !== undefined && { filters: { status } }) }
   const path = `/v1/pets?limit=${limit}&cursor=${writeCursor(id - 1, status)}${filter}`
   return { operation: 'listPets', page, ...(id > 1 && { path }) }
 }
