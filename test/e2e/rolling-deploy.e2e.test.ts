@@ -40,6 +40,11 @@ function secondMembers({ told }: Load, { url }: ServiceProcess): Set<string | un
   return new Set(shown.flatMap(({ body = [] }) => [body as object].flat().map((pet) => Object.keys(pet)[1])))
 }
 
+/** What its release answered is of read models of its own. */
+function ofRelease({ url }: ServiceProcess) {
+  return (exchange: Exchange): Exchange => (exchange.instance === url ? { ...exchange, readModels: 'next' } : exchange)
+}
+
 /** What `petstore generations` tells. */
 function stored(environment: Environment): ReturnType<typeof describeGenerations> {
   return petstoreJson(environment, 'generations')
@@ -121,9 +126,7 @@ describeWithBrokers('a rolling deploy', (brokers) => {
     const there = await startService(otherLog)
     expect(there.output()).not.toContain('building read models')
     await expectExactly(new Client(there), petsThere)
-    const ofRelease = (exchange: Exchange) =>
-      exchange.instance === next.url ? { ...exchange, readModels: 'next' } : exchange
-    await load.expectTrue(nextEnvironment, ofRelease)
+    await load.expectTrue(nextEnvironment, ofRelease(next))
     expect(load.failed).toEqual([])
     expect([old, next, again].map((service) => secondMembers(load, service))).toEqual([
       new Set(['name']),
@@ -158,7 +161,7 @@ describeWithBrokers('a rolling deploy', (brokers) => {
     await untilMore()
     load.turnTo([next])
     await stop(old)
-    await load.expectTrue(nextEnvironment)
+    await load.expectTrue(nextEnvironment, ofRelease(next))
     expect(load.failed).toEqual([])
     const byName = Map.groupBy(await client.list(), ({ name }) => name)
     for (const [name, pets] of byName) expect(await named(name)).toEqual(pets)
