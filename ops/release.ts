@@ -29,7 +29,7 @@ program
   .description('writes version, changelog and what is published; you look at it and commit it')
   .action((version: string) => {
     prepare(root, version)
-    say(`look at git diff, then: git commit --all --message "release: ${version}"`)
+    say(`look at git diff, then: git add --all && git commit --message "release: ${version}"`)
   })
 
 program
