@@ -5,11 +5,13 @@ import { delimiter, dirname } from 'node:path'
 
 /** npm runs on the Node that this process runs on: another one packs other bytes, as its zlib is another. */
 const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` }
+/** Standard output has only what is left to do. */
+const errorOutput = 2
 const outputMax = 64 * 1024 ** 2
 
 /** Runs a command whose output is shown. Throws unless it succeeds. */
 export function run(folder: string, [command = '', ...args]: readonly string[]): void {
-  execFileSync(command, args, { cwd: folder, env, stdio: ['ignore', process.stderr, process.stderr] })
+  execFileSync(command, args, { cwd: folder, env, stdio: ['ignore', errorOutput, errorOutput] })
 }
 
 /** What a command prints. Throws, with what it says of errors, unless it succeeds. */
