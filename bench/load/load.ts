@@ -5,7 +5,7 @@ export interface Load {
   /** In addition to those of every request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** One body per path; `body` is then absent. */
+  /** One body per path; `body` is then absent. A path with an empty one is asked for by GET. */
   readonly bodies?: readonly string[]
 }
 
@@ -18,6 +18,8 @@ export interface Round {
 
 export interface RoundOptions {
   readonly url: string
+  /** Of servers that share the connections, one for each thread of the client, of which there is one by default. */
+  readonly urls?: readonly string[]
   readonly load: Load
   readonly connections: number
   readonly seconds: number

@@ -14,16 +14,17 @@ const script = join(import.meta.dirname, 'wrk.lua')
 const timeout = '10s'
 const execute = promisify(execFile)
 
-/** wrk with one thread: it needs the least of the cores that it shares. */
+/** wrk, with one thread unless there are several servers: it needs the least of the cores that it shares. */
 export const wrk: LoadClient = {
   name: 'wrk',
-  async run({ url, load, connections, seconds }) {
+  async run({ url, urls = [url], load, connections, seconds }) {
     using folder = mkdtempDisposableSync(join(tmpdir(), 'petstore-bench-wrk-'))
     const pathsFile = join(folder.path, 'paths')
     const { paths, bodies } = load
     const lines = bodies === undefined ? paths : paths.map((path, i) => `${path}\t${bodies[i]}`)
     writeFileSync(pathsFile, lines.map((line) => `${line}\n`).join(''))
-    const { stdout } = await execute('wrk', wrkArguments({ url, load, connections, seconds }, pathsFile))
+    const env = { ...process.env, WRK_PORTS: urls.map((each) => new URL(each).port).join(' ') }
+    const { stdout } = await execute('wrk', wrkArguments({ url, urls, load, connections, seconds }, pathsFile), { env })
     return readReport(stdout, url, load)
   },
 }
@@ -41,10 +42,10 @@ export async function wrkIsThere(): Promise<boolean> {
   return true
 }
 
-function wrkArguments({ url, load, connections, seconds }: RoundOptions, pathsFile: string): string[] {
+function wrkArguments({ url, urls = [url], load, connections, seconds }: RoundOptions, pathsFile: string): string[] {
   const { method, body } = load
   const headers = Object.entries(headersOf(load)).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
-  const size = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', timeout]
+  const size = ['-t', String(urls.length), '-c', String(connections), '-d', `${seconds}s`, '--timeout', timeout]
   return [...size, ...headers, '-s', script, url, '--', method, pathsFile, ...(body === undefined ? [] : [body])]
 }
 
