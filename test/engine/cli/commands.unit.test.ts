@@ -6,7 +6,19 @@ import { theatre } from '../theatre/theatre.ts'
 import { runHere } from './run-here.ts'
 
 const commands = [
-  ...['generations', 'rebuild', 'verify', 'stats', 'events', 'streams', 'backup', 'doctor', 'runbook', 'published'],
+  ...[
+    'generations',
+    'rebuild',
+    'verify',
+    'stats',
+    'events',
+    'streams',
+    'backup',
+    'doctor',
+    'runbook',
+    'published',
+    'start',
+  ],
   ...['parked list', 'parked show', 'parked discard', 'keys issue', 'keys list', 'keys revoke'],
 ]
 const groups = ['keys', 'parked']
