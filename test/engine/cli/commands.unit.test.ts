@@ -6,19 +6,7 @@ import { theatre } from '../theatre/theatre.ts'
 import { runHere } from './run-here.ts'
 
 const commands = [
-  ...[
-    'generations',
-    'rebuild',
-    'verify',
-    'stats',
-    'events',
-    'streams',
-    'backup',
-    'doctor',
-    'runbook',
-    'published',
-    'start',
-  ],
+  ...['generations', 'rebuild', 'verify', 'stats', 'events', 'streams', 'backup', 'doctor', 'runbook', 'published'],
   ...['parked list', 'parked show', 'parked discard', 'keys issue', 'keys list', 'keys revoke'],
 ]
 const groups = ['keys', 'parked']
