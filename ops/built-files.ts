@@ -16,6 +16,7 @@ export function asTheyAre(root: string): string[] {
 
 /** Files that the build makes of sources, by their paths in `dist`. */
 export function compiled(root: string): string[] {
-  const sources = globSync(['src/**/*.ts', 'projections/**/*.ts'], { cwd: root })
+  const typesAlone = ['src/**/*.d.ts', 'src/engine/console/page/*']
+  const sources = globSync(['src/**/*.ts', 'projections/**/*.ts'], { cwd: root, exclude: typesAlone })
   return sources.flatMap((source) => ['.js', '.js.map', '.d.ts'].map((end) => source.replace(/\.ts$/, end))).sort()
 }

@@ -3,7 +3,7 @@ const needed = [24, 16]
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   process.stderr.write(
-    `petstore-animals: this is Node ${process.versions.node}, and Node ${needed.join('.')} or later is needed ` +
+    `This is Node ${process.versions.node}, and Node ${needed.join('.')} or later is needed ` +
       `(npm ci in a clone installs one).\n`,
   )
   process.exit(1)
