@@ -34,7 +34,7 @@ VOLUME /data
 EXPOSE 3000 3001
 # Alive, not ready: a service that waits for its brokers must not be restarted for it
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--require", "./dist/src/engine/ends-when-told.cjs", "dist/src/main.js"]
+CMD ["petstore", "start"]
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title=petstore-animals \
   org.opencontainers.image.version=1.0.0 \

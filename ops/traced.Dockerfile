@@ -8,4 +8,4 @@ RUN npm install --prefix /opt/tracing --ignore-scripts --save-exact @opentelemet
 FROM ${PETSTORE_IMAGE}
 COPY --from=tracing /opt/tracing /opt/tracing
 COPY ops/start-tracing.mjs /opt/tracing/
-CMD ["node", "--require", "./dist/src/engine/ends-when-told.cjs", "--import", "/opt/tracing/start-tracing.mjs", "dist/src/main.js"]
+CMD ["node", "--import", "/opt/tracing/start-tracing.mjs", "dist/src/petstore.cjs", "start"]

@@ -1,5 +1,5 @@
-// Loaded before anything else (node -r): process 1 of a container ignores a signal that nobody listens to. Until the service
-// listens itself, nothing has been acknowledged, and there is nothing to close.
+// Loaded before anything else: process 1 of a container ignores a signal that nobody listens to. Until a service listens itself,
+// nothing has been acknowledged, and there is nothing to close.
 const { constants } = require('node:os')
 
 for (const signal of ['SIGINT', 'SIGTERM'])
