@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
 
-/** npm runs on the Node that this process runs on: another one packs other bytes, as its zlib is another. */
+/** npm runs on the Node that this process runs on, which is what the provenance names. */
 const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` }
 /** Standard output has only what is left to do. */
 const errorOutput = 2

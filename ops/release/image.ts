@@ -20,11 +20,9 @@ export function buildImage(
   base?: string,
 ): Image {
   const tag = `${named.name}:${named.version}`
-  const labels = { version: named.version, revision: named.commit }
   run(checkout, [
-    ...['docker', 'build', '--tag', tag],
+    ...['docker', 'build', '--tag', tag, '--build-arg', `REVISION=${named.commit}`],
     ...(base === undefined ? [] : ['--build-arg', `NODE_IMAGE=${base}`]),
-    ...Object.entries(labels).flatMap(([label, value]) => ['--label', `org.opencontainers.image.${label}=${value}`]),
     '.',
   ])
   const id = outputOf(checkout, ['docker', 'image', 'inspect', '--format', '{{.Id}}', tag]).trimEnd()

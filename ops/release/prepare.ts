@@ -1,12 +1,14 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from './commands.ts'
+import { outputOf, readJson, run } from './commands.ts'
 import { publishedCopies } from './refusals.ts'
 import { entriesOf, isLarger, versionForm } from './versions.ts'
 
 const unreleased = 'Unreleased'
+/** How pages, manifests and the image name a version: that of a package they use is of another form, or another number. */
+const namings = ['petstore-animals-VERSION.tgz', 'petstore-animals:VERSION', 'newTag: VERSION', 'image.version=VERSION']
 
-/** Writes what a release has in its commit: its version, its entry in the changelog, and what it publishes. Again changes nothing. */
+/** Writes what a release has in its commit: its version, its entry in the changelog, and what it publishes. A second time changes nothing. */
 export function prepare(root: string, version: string): void {
   const changelog = join(root, 'CHANGELOG.md')
   const text = readFileSync(changelog, 'utf8')
@@ -17,8 +19,32 @@ export function prepare(root: string, version: string): void {
   }
   const last = others.find((name) => versionForm.test(name))
   if (last !== undefined && !isLarger(version, last)) throw new Error(`${version} is not larger than ${last}.`)
+  name(root, readJson(join(root, 'package.json')).version, version)
   run(root, ['npm', 'version', version, '--no-git-tag-version', '--allow-same-version', '--silent'])
   writeFileSync(changelog, text.replace(`\n## ${unreleased}`, `\n## ${version}`))
   run(root, ['npm', 'run', '--silent', 'schemas'])
   for (const [file, copy] of publishedCopies(root)) copyFileSync(join(root, file), join(root, copy))
+}
+
+/** Names the version wherever the one before is named, in pages, manifests and the Dockerfile. */
+function name(root: string, before: string, version: string): void {
+  const listed = outputOf(root, [
+    'git',
+    '-c',
+    'safe.directory=*',
+    'ls-files',
+    '-z',
+    '*.md',
+    '*.yaml',
+    '*.yml',
+    '*Dockerfile',
+  ])
+  for (const file of listed.split('\0').filter(Boolean)) {
+    const text = readFileSync(join(root, file), 'utf8')
+    const named = namings.reduce(
+      (all, naming) => all.replaceAll(naming.replace('VERSION', before), naming.replace('VERSION', version)),
+      text,
+    )
+    if (named !== text) writeFileSync(join(root, file), named)
+  }
 }
