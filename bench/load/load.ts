@@ -18,7 +18,7 @@ export interface Round {
 
 export interface RoundOptions {
   readonly url: string
-  /** Of servers that share the connections, one for each thread of the client, of which there is one by default. */
+  /** Servers that share the connections, one for each thread of the client, of which there is one by default. */
   readonly urls?: readonly string[]
   readonly load: Load
   readonly connections: number

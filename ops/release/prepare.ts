@@ -1,14 +1,14 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { outputOf, readJson, run } from './commands.ts'
+import { git, readJson, run } from './commands.ts'
 import { publishedCopies } from './refusals.ts'
 import { entriesOf, isLarger, versionForm } from './versions.ts'
 
 const unreleased = 'Unreleased'
-/** How pages, manifests and the image name a version: that of a package they use is of another form, or another number. */
+/** How pages, manifests and the image name the version. A package that they use may have the same one. */
 const namings = ['petstore-animals-VERSION.tgz', 'petstore-animals:VERSION', 'newTag: VERSION', 'image.version=VERSION']
 
-/** Writes what a release has in its commit: its version, its entry in the changelog, and what it publishes. A second time changes nothing. */
+/** Writes into the checkout what a release is to have: its version, and what it publishes. A second time changes nothing. */
 export function prepare(root: string, version: string): void {
   const changelog = join(root, 'CHANGELOG.md')
   const text = readFileSync(changelog, 'utf8')
@@ -28,17 +28,8 @@ export function prepare(root: string, version: string): void {
 
 /** Names the version wherever the one before is named, in pages, manifests and the Dockerfile. */
 function name(root: string, before: string, version: string): void {
-  const listed = outputOf(root, [
-    'git',
-    '-c',
-    'safe.directory=*',
-    'ls-files',
-    '-z',
-    '*.md',
-    '*.yaml',
-    '*.yml',
-    '*Dockerfile',
-  ])
+  const past = [':!CHANGELOG.md', ':!docs/decisions']
+  const listed = git(root, 'ls-files', '-z', '*.md', '*.yaml', '*.yml', '*Dockerfile', ...past)
   for (const file of listed.split('\0').filter(Boolean)) {
     const text = readFileSync(join(root, file), 'utf8')
     const named = namings.reduce(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { coreRows, highestRate, limits } from '../../bench/cores/calculated.ts'
 import { type CoreCycle, formNames, loadNames, report } from '../../bench/cores/report.ts'
 
-/** Of 200 µs, an API process spends half. */
+/** An API process spends half of 200 µs. */
 const costs = { api: 100, projector: 40, kafka: 40, redis: 20 }
 
 describe('the highest rate', () => {
