@@ -80,7 +80,7 @@ export class Build {
 
   // biome-ignore lint/suspicious/noExplicitAny: each test knows what it looks at
   all<M extends Manifest<string, any>>(kind: M['kind']): readonly M[] {
-    return this.objects.filter((object) => object.kind === kind) as readonly M[]
+    return this.objects.filter((object) => object.kind === kind) as unknown as readonly M[]
   }
 
   get deployments(): readonly Deployment[] {
