@@ -29,10 +29,14 @@ export function serviceImage(): { readonly options: readonly string[]; readonly 
   return { options: [...set, ...checkout], image: [nodeImage, 'node', 'src/main.ts'] }
 }
 
-/** An empty volume as a claim gives it: it belongs to root, and the group may write. It has what ext4 puts into it. */
-export async function makeVolume(name: string, group: number): Promise<void> {
+/**
+ * An empty volume as a claim gives it, with what ext4 puts into it: it belongs to root, and to the group that the pod names for
+ * it, if any.
+ */
+export async function makeVolume(name: string, group: number | undefined): Promise<void> {
   await docker('volume', 'create', name)
-  const prepare = `mkdir -m 700 /volume/lost+found && chown 0:${group} /volume && chmod 2775 /volume`
+  const give = group === undefined ? 'chmod 755 /volume' : `chown 0:${group} /volume && chmod 2775 /volume`
+  const prepare = `mkdir -m 700 /volume/lost+found && ${give}`
   const [image = ''] = serviceImage().image
   await docker('run', '--rm', '--user', '0', '--volume', `${name}:/volume`, image, 'sh', '-c', prepare)
 }

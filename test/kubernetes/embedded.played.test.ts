@@ -8,19 +8,18 @@ import { type Cluster, Pod } from './pod.ts'
 import { keyFile, MountedSecret } from './secret.ts'
 
 const build = new Build('embedded')
-const [deployment] = build.deployments
-if (deployment === undefined) throw new Error('the build has no Deployment')
+const deployment = build.deployment('petstore')
 const patience = { timeout: 60_000, interval: 50 }
 
 async function newCluster(): Promise<Cluster> {
   const volume = `petstore-claim-${randomUUID().slice(0, 8)}`
-  await makeVolume(volume, podOf(deployment as never).securityContext.fsGroup ?? 0)
+  await makeVolume(volume, podOf(deployment).securityContext.fsGroup)
   whenDone(() => docker('volume', 'rm', '--force', volume))
   const secrets = { 'petstore-api-keys': new MountedSecret(keyFile(apiKey)) }
   return { build, secrets, volumes: { 'petstore-data': volume } }
 }
 
-const start = (cluster: Cluster) => Pod.start(deployment as never, cluster)
+const start = (cluster: Cluster) => Pod.start(deployment, cluster)
 
 async function untilReady(pod: Pod): Promise<void> {
   await vi.waitFor(async () => expect(pod.isReady, await pod.logs()).toBe(true), patience)

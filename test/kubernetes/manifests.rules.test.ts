@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { environmentOf } from '../../src/engine/app/environment.ts'
 import { Build, bytesOf, containerOf, finds, type Labels, type Manifest, podOf, type Selector } from './manifests.ts'
 
-const builds = ['embedded', 'brokers', 'openshift-embedded', 'openshift-brokers'].map((name) => ({
+const builds = ['embedded', 'brokers', 'openshift-embedded', 'openshift-brokers', 'documented'].map((name) => ({
   name,
   build: new Build(name),
 }))
@@ -171,6 +171,15 @@ it('the way to Kafka is open', () => {
   for (const broker of KAFKA_BROKERS.split(',')) expect(ports).toContain(Number(broker.split(':').at(-1)))
 })
 
+it('an overlay as documented has its own image and settings, beside those that it leaves as they are', () => {
+  const documented = new Build('documented')
+  for (const each of documented.deployments) {
+    expect(containerOf(each).image).toBe('images.example/petstore-animals:1.0.0')
+    const { KAFKA_BROKERS, TRUST_PROXY, KAFKA_TLS } = documented.environment(containerOf(each))
+    expect([KAFKA_BROKERS?.split(',').length, TRUST_PROXY, KAFKA_TLS]).toEqual([2, '10.244.0.0/16', 'true'])
+  }
+})
+
 it('OpenShift gives volumes a group of its own', () => {
   const groups = builds.map(({ name, build }) => [
     name,
@@ -181,6 +190,7 @@ it('OpenShift gives volumes a group of its own', () => {
     brokers: [undefined, undefined],
     'openshift-embedded': [undefined],
     'openshift-brokers': [undefined, undefined],
+    documented: [undefined, undefined],
   })
 })
 
