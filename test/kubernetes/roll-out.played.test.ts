@@ -5,6 +5,7 @@ import { podOf } from './manifests.ts'
 import { api, clusterOn, patience, projector } from './on-brokers.ts'
 import type { Pod } from './pod.ts'
 import { RollOut } from './roll-out.ts'
+import { Visitors } from './visitors.ts'
 
 it('a roll-out and a drain end each pod in time, and no client sees an error', async () => {
   const brokers = inject('brokers')
@@ -21,6 +22,7 @@ it('a roll-out and a drain end each pod in time, and no client sees an error', a
   await Promise.all([projectors.scaleTo(1), apis.scaleTo(2)])
   await vi.waitFor(() => expect(endpoints).toHaveLength(2), patience)
   load = new Load(endpoints, 6)
+  const visitors = new Visitors(2, () => endpoints[Math.floor(Math.random() * endpoints.length)] as Pod)
   await load.until(200)
 
   // The new projectors are ready before API processes change. The old ones go on for the time that the manifest gives.
@@ -37,10 +39,13 @@ it('a roll-out and a drain end each pod in time, and no client sees an error', a
   expect(endings).toHaveLength(4)
   for (const { code, isKilled } of endings) expect({ code, isKilled }).toEqual({ code: 0, isKilled: false })
   for (const { restarts } of [...apis.started, ...projectors.started]) expect(restarts).toEqual([])
+  await visitors.stop()
+  expect(visitors.failures).toEqual([])
+  expect(visitors.answered).toBeGreaterThan(200)
   expect(load.failed).toEqual([])
   await load.expectTrue(environment)
   const longest = Math.max(...endings.map((ending) => ending.seconds))
   process.stdout.write(
-    `rolled out in ${seconds.toFixed(0)} s; ended within ${longest.toFixed(1)} s of ${podOf(api).terminationGracePeriodSeconds} s; ${load.told.length} requests\n`,
+    `rolled out in ${seconds.toFixed(0)} s; ended within ${longest.toFixed(1)} s of ${podOf(api).terminationGracePeriodSeconds} s; ${load.told.length} requests, and ${visitors.answered} on connections of their own\n`,
   )
 })
