@@ -1,4 +1,6 @@
 /** The door of the engine: all that a service may import. */
+import './node-version.cjs'
+
 export { command, defineService, stream } from './define-service.ts'
 export type { CommandRoute, Deprecation, Texts } from './door/command.ts'
 export { Rejected } from './door/rejected.ts'

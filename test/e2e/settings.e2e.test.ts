@@ -50,12 +50,12 @@ if (process.platform === 'linux' && process.getuid?.() === 0) {
 
 it('an old Node is told which one is needed, before anything is imported', () => {
   const old = file('old.cjs', "Object.defineProperty(process.versions, 'node', { value: '24.15.9' })")
-  const version = new URL('../../src/node-version.cjs', import.meta.url).pathname
+  const version = new URL('../../src/engine/node-version.cjs', import.meta.url).pathname
   const { status, stderr } = spawnSync(process.execPath, ['-r', old, '-r', version, 'there-is-no-such-file.ts'])
-  expect([status, String(stderr)]).toEqual([1, expect.stringMatching(/^petstore: this is Node 24.15.9, .*24.16.*\n$/)])
+  expect([status, String(stderr)]).toEqual([1, expect.stringMatching(/^This is Node 24.15.9, .*24.16.*\n$/)])
   const { scripts, engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   expect(engines.node).toBe('>=24.16')
-  for (const name of ['start', 'petstore']) expect(scripts[name]).toContain('-r ./src/node-version.cjs')
+  for (const name of ['start', 'petstore']) expect(scripts[name]).toContain('-r ./src/engine/node-version.cjs')
 })
 
 it('only its own user can read what it writes, even in a folder that others could read', async () => {

@@ -47,6 +47,7 @@ type Module = Promise<{ addCommands(program: Command, definition: Definition): v
 
 function modules({ service: { cli = [] } }: Definition): (readonly [names: readonly string[], load: () => Module])[] {
   return [
+    [commandNames.start, () => import('./start.ts')],
     [commandNames.keys, () => import('./keys.ts')],
     [commandNames.readModels, () => import('./read-models.ts')],
     [commandNames.parked, () => import('./parked.ts')],

@@ -1,4 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto'
+// A name that an old Node lacks must not be imported here, or that Node is told this in place of which one is needed
+import crypto from 'node:crypto'
 import type { Static } from 'typebox'
 import type { AnyEvent, EventType, Stream } from '../door/stream.ts'
 import { eventTime } from '../lib/clock.ts'
@@ -126,7 +127,7 @@ export function eventCodec<Event extends AnyEvent>(
     encodeData,
     encodeDiscard: ({ stream: subject, offset }, time) =>
       writeCloudEvent({
-        id: randomUUIDv7(),
+        id: crypto.randomUUIDv7(),
         type: discarded,
         source,
         subject,

@@ -15,7 +15,7 @@ export interface OpenedVersions {
   openVersion(version: string): Promise<ReadModelStore>
 }
 
-interface DescribedGeneration {
+export interface DescribedGeneration {
   readonly version: string
   readonly name: string
   readonly state: StoredGeneration['state']

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
-import { readConfig } from '../app/config.ts'
-import { openService } from '../app/service.ts'
 import type { Storage } from '../app/storage/storage.ts'
 import { defined } from '../define-service.ts'
 import type { Definition } from '../definition/definition.ts'
 import { exactJson, parseExactJson } from '../lib/values/exact-json.ts'
 import type { Int64 } from '../lib/values/int64.ts'
 import type { Program } from '../program.ts'
+import { loadService } from './load-service.ts'
 import { MemoryData } from './memory/memory-data.ts'
 import { MemoryEventLog, MemoryLogData } from './memory/memory-event-log.ts'
 import { openMemoryReadModels } from './memory/memory-store.ts'
@@ -49,6 +47,7 @@ export interface InMemory extends AsyncDisposable {
  */
 export async function openInMemory({ service }: Pick<Program, 'service'>): Promise<InMemory> {
   const definition = defined(service)
+  const { pino, readConfig, openService } = await loadService()
   const key = randomUUID()
   const nowhere = join(tmpdir(), randomUUID())
   const config = readConfig(definition, { API_KEYS: key, DATA_DIR: nowhere, CONSOLE: 'false' })

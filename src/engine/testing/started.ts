@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
-import { readConfig } from '../app/config.ts'
-import { startService } from '../app/service.ts'
 import { defined } from '../define-service.ts'
 import type { Program } from '../program.ts'
+import { loadService } from './load-service.ts'
 import { untilReady } from './until-ready.ts'
 
 export interface Started extends AsyncDisposable {
@@ -28,6 +26,7 @@ export async function startForTest(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Started> {
   const definition = defined(service)
+  const { pino, readConfig, startService } = await loadService()
   const key = randomUUID()
   const folder = await mkdtemp(join(tmpdir(), `${service.name}-`))
   const remove = () => rm(folder, { recursive: true, force: true })

@@ -20,7 +20,7 @@ it('every command and its options are told', async () => {
     if (group === '') expect(output).toContain('Exit codes: 0 done, 1 ')
   }
   const helps = ['help', 'keys help', 'parked help']
-  expect(listed.toSorted()).toEqual([...commands, ...groups, ...helps, 'paint'].toSorted())
+  expect(listed.toSorted()).toEqual([...commands, ...groups, ...helps, 'start', 'paint'].toSorted())
   for (const name of commands) {
     const { code, output } = await runHere({}, `${name} --help`)
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(`Usage: theatre ${name} `) })

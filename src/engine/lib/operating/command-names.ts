@@ -1,5 +1,6 @@
 /** The commands of every service, by the file of `cli/` that adds them. A service must have none of these names. */
 export const commandNames = {
+  start: ['start'],
   keys: ['keys'],
   readModels: ['generations', 'rebuild', 'verify', 'stats'],
   parked: ['parked'],

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+// The command of the installed package. What it loads first may be too new for an old Node: that is told before.
+require('./engine/node-version.cjs')
+require('./compile-cache.cjs')
+import('./cli.js')
