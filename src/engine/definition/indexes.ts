@@ -135,12 +135,17 @@ export function indexedText(value: unknown): string | undefined {
   return isText && (value.length <= indexedMax || [...value].length <= indexedMax) ? value : undefined
 }
 
-/** What tells the declared indexes of services apart, for the version of the read models; '' if there is none. */
+/**
+ * What tells the declared indexes of services apart, for the version of the read models; '' if there is none. The order of a
+ * declaration says nothing. Values of an enumeration have a set each, declared or not: they matter beside another filter alone.
+ */
 export function declaredIndexes(resources: Readonly<Record<string, Declared>>): string {
   const declared = Object.entries(resources).flatMap(([collection, resource]) =>
-    Object.entries(resource.filters ?? {})
-      .filter(([, filter]) => isAnyValue(filter))
-      .map(([name, filter]) => [collection, name, typeOf(filter), enumerationsBeside(resource, name)]),
+    Object.entries(resource.filters ?? {}).map(([name, filter]) =>
+      isAnyValue(filter)
+        ? [collection, name, typeOf(filter), enumerationsBeside(resource, name)]
+        : [collection, name, 'enumeration'],
+    ),
   )
-  return declared.length === 0 ? '' : JSON.stringify(declared)
+  return declared.length === 0 ? '' : JSON.stringify(declared.map((each) => JSON.stringify(each)).sort())
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { declaredIndexes, indexedText, indexesOf } from '../../../src/engine/definition/indexes.ts'
-import { Int64Schema } from '../../../src/engine/index.ts'
+import { Int64Schema, type Resource } from '../../../src/engine/index.ts'
 import { beginningOf, setName } from '../../../src/engine/read-models/document.ts'
 
 const status = Type.Enum(['in', 'lent'], { type: 'string' })
@@ -114,7 +114,15 @@ describe('what tells declared indexes apart', () => {
     expect(new Set(all).size).toBe(all.length)
   })
 
-  it('is nothing where each filter is an enumeration', () => {
-    expect(declaredIndexes({ books: { filters: { status, kind } }, loans: {} })).toBe('')
+  it('is another with an enumeration that is new, and not with a value of one', () => {
+    const declaring = (filters: NonNullable<Resource['filters']>) => declaredIndexes({ books: { filters }, loans: {} })
+    expect(declaring({ status, kind })).not.toBe(declaring({ status }))
+    expect(declaring({ status: Type.Enum(['in'], { type: 'string' }) })).toBe(declaring({ status }))
+  })
+
+  it('is the same in any order, and nothing where nothing is declared', () => {
+    const turned = Object.fromEntries(Object.entries(resource.filters).reverse())
+    expect(declared({ filters: turned })).toBe(declared({}))
+    expect(declaredIndexes({ books: {}, loans: {} })).toBe('')
   })
 })
