@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { metricsOf } from '../engine/app/metrics-of.ts'
 
@@ -36,9 +37,12 @@ describe('the alerts', () => {
   })
 })
 
-it.each(readdirSync(new URL('../../ops', import.meta.url)))('ops/%s names only metrics that exist', async (file) => {
+const operated = readdirSync(new URL('../../ops', import.meta.url), { recursive: true, withFileTypes: true })
+const files = operated.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+
+it.each(files)('%s names only metrics that exist', async (file) => {
   const served = await servedNames()
-  const named = read(`ops/${file}`).match(/\b(petstore|nodejs|process)_\w+/g) ?? []
+  const named = readFileSync(file, 'utf8').match(/\b(petstore|nodejs|process)_\w+/g) ?? []
   expect([...new Set(named)].filter((name) => !served.has(name))).toEqual([])
 })
 

@@ -5,8 +5,8 @@ it('user and password are asked for whenever kafkajs authenticates, which reads 
   let times = 0
   const sasl = readWhenUsed({ mechanism: 'plain', username: 'user', password: () => `password ${++times}` })
   expect(times).toBe(0)
-  expect(sasl).toMatchObject({ mechanism: 'plain', username: 'user', password: 'password 1' })
-  expect(sasl).toMatchObject({ password: 'password 2' })
+  const read = () => (sasl as { password: string }).password
+  expect([sasl.mechanism, read(), read()]).toEqual(['plain', 'password 1', 'password 2'])
 })
 
 it('one that cannot be read fails the authentication with its own error', () => {
