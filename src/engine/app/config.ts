@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Definition } from '../definition/definition.ts'
 import { isLoopback } from '../http/wire/networks.ts'
 import { environmentOf, readVariables } from './environment.ts'
+import { SettingFiles } from './setting-files.ts'
 import { readBrokers } from './storage/broker-settings.ts'
 import { ConfigError, list } from './variables.ts'
 
@@ -23,7 +24,8 @@ export function readConfig(definition: Definition, environment: NodeJS.ProcessEn
     environmentOf({ topic: topicOf(definition), prefix: definition.service.name }),
   )
   const { ROLE: role, READ_MODEL_SHARDS: shards, KAFKA_PARTITIONS: partitions } = variables
-  const brokers = readBrokers(variables)
+  const settingFiles = new SettingFiles()
+  const brokers = readBrokers(variables, settingFiles)
   if (brokers === undefined && role !== 'all') {
     throw new ConfigError(`ROLE=${role} needs KAFKA_BROKERS and REDIS_URL: embedded mode is a single process.`)
   }
@@ -65,6 +67,8 @@ export function readConfig(definition: Definition, environment: NodeJS.ProcessEn
     projectorStallSeconds: variables.PROJECTOR_STALL_SECONDS,
     /** Undefined: everything is embedded. */
     brokers,
+    /** Those that are read anew while the process runs. */
+    settingFiles,
   })
 }
 

@@ -9,6 +9,7 @@ import { shardOf } from '../read-models/shards.ts'
 import type { Tracker } from '../read-models/tracker.ts'
 import type { LogOutput } from './log-output.ts'
 import type { Publishing } from './publishing.ts'
+import type { SettingFiles } from './setting-files.ts'
 import type { Projectors, ReadSide, WatchedLag } from './shards.ts'
 
 export interface HealthOptions {
@@ -26,6 +27,7 @@ export interface HealthOptions {
   /** Undefined in a process that publishes nothing. */
   readonly publishing: Pick<Publishing, 'states'> | undefined
   readonly output: Pick<LogOutput, 'warnings'>
+  readonly settingFiles: Pick<SettingFiles, 'warnings'>
 }
 
 /**
@@ -44,6 +46,7 @@ export function serviceHealth({
   lag: watched,
   publishing,
   output,
+  settingFiles,
 }: HealthOptions): Health {
   let caughtUp = false
 
@@ -115,9 +118,15 @@ export function serviceHealth({
       caughtUp ||= (reads ?? projectors)?.state.status === 'up'
       const serving = eventLog.status === 'up' || readModels.status === 'up' || readModels.status === 'degraded'
       const projector = projectors && { projector: { ...projectors.state, ...undecodableDetails() } }
-      const { warnings } = output
-      const logOutput = warnings.length > 0 && { logOutput: { status: 'down', warnings } } // it is in the way of no request
-      const checks = { eventLog, readModels, ...projector, ...publishingCheck(publishing?.states), ...logOutput }
+      // These two are in the way of no request.
+      const logOutput = output.warnings.length > 0 && {
+        logOutput: { status: 'down', ...warningDetails(output.warnings) },
+      }
+      const settings = settingFiles.warnings.length > 0 && {
+        settings: { status: 'unreadable', ...warningDetails(settingFiles.warnings) },
+      }
+      const others = { ...publishingCheck(publishing?.states), ...logOutput, ...settings }
+      const checks = { eventLog, readModels, ...projector, ...others }
       return { ready: caughtUp && serving, checks }
     },
   }

@@ -14,6 +14,7 @@ import type { LogOutput } from './log-output.ts'
 import { counter, figure, gauge, histogram, type MetricSample, type OwnMetrics } from './metric-samples.ts'
 import type { Publishing } from './publishing.ts'
 import { publishingMetrics } from './publishing-metrics.ts'
+import type { SettingFiles } from './setting-files.ts'
 
 export interface MetricsOptions {
   readonly lag: { readonly lag: Lag }
@@ -30,6 +31,7 @@ export interface MetricsOptions {
     readonly incomplete: Pick<IncompleteGenerations, 'count'>
   }[]
   readonly output: Pick<LogOutput, 'lost' | 'warnings'>
+  readonly settingFiles: Pick<SettingFiles, 'warnings'>
 }
 
 /**
@@ -66,7 +68,7 @@ function processMetrics({ output }: MetricsOptions): OwnMetrics {
 
 const outcomes = ['applied', 'duplicate', 'superseded', 'discarded', 'skipped'] as const
 
-function projectionMetrics({ lag: source, log, shards, output, publishing }: MetricsOptions): OwnMetrics {
+function projectionMetrics({ lag: source, log, shards, output, publishing, settingFiles }: MetricsOptions): OwnMetrics {
   const known = () => (source.lag.status === 'known' ? source.lag : undefined)
   const partitions = () => known()?.partitions ?? []
   const ofReadModels = () => shards.flatMap(({ store }) => store.warnings)
@@ -108,6 +110,7 @@ function projectionMetrics({ lag: source, log, shards, output, publishing }: Met
       ...countByCode('event_log', log.warnings),
       ...countByCode('read_models', ofReadModels()),
       ...countByCode('log_output', output.warnings),
+      ...countByCode('settings', settingFiles.warnings),
       ...countByCode('publishing', publishing?.states.flatMap(({ warnings }) => warnings) ?? []),
     ]),
     event_log_up: figure('Whether the log answered when last looked at', () => upOf(source.lag, 'logAnswers')),

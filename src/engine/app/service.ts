@@ -45,6 +45,7 @@ export async function startService(
   logger: Logger,
   output: Pick<LogOutput, 'lost' | 'warnings'>,
 ): Promise<RunningService> {
+  config.settingFiles.tellTo(logger)
   const storage = await openStorage(definition, config, logger)
   const { app, admin, api, ...opened } = await openService(definition, config, storage, logger, output)
   const { host, port, adminPort } = config
@@ -84,21 +85,27 @@ export async function openService(
   const api = config.role === 'projector' ? undefined : startApi(definition, config, storage, shards, logger, tracing)
   const lag = watchLag(shards, config.projectorStallSeconds * 1000, projectors)
   const publishing = projectors && startPublishing(definition, storage, shards, lag, logger, api?.readSide)
-  const health = serviceHealth({ log: storage.log, shards, projectors, reads: api?.readSide, lag, publishing, output })
+  const { settingFiles } = config
+  const watched = { log: storage.log, shards, publishing, output, settingFiles }
+  const health = serviceHealth({ ...watched, projectors, reads: api?.readSide, lag })
   const traffic = new Traffic()
   let draining = false
   const probed = {
     health,
     traffic,
     metrics: serviceMetrics(definition.service.name, {
-      ...{ lag, log: storage.log, feed: api?.events, appender: api?.appender, shards, traffic, output },
-      ...{ acknowledged: api?.acknowledged, publishing },
+      ...{ ...watched, lag, feed: api?.events, appender: api?.appender, traffic },
+      ...{ acknowledged: api?.acknowledged },
     }),
     draining: () => draining,
   }
   const { adminPort, probesInDetail, logsWrites, corsOrigins, publicUrl } = config
   const parts = { definition, storage, health, lag, traffic, logger, role: config.role }
-  const warnings = () => [...output.warnings, ...storage.stores.flatMap((store) => store.warnings)]
+  const warnings = () => [
+    ...output.warnings,
+    ...settingFiles.warnings,
+    ...storage.stores.flatMap((store) => store.warnings),
+  ]
   const standing = () => publishing?.states.flatMap((state) => state.warnings) ?? []
   const console =
     api && config.hasConsole ? await startConsole({ ...parts, ...api, warnings, publishing: standing }) : undefined

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/engine/app/config.ts'
 import { ConfigError } from '../../../src/engine/app/variables.ts'
+import { current } from '../../../src/engine/lib/changing.ts'
 import { theatre } from '../theatre/theatre.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'theatre-config-'))
@@ -74,8 +75,9 @@ describe('configuration', () => {
       ...{ REDIS_URL: 'rediss://localhost', REDIS_TLS_CA_FILE: pem },
     })
     const text = expect.stringContaining('-----BEGIN ')
-    expect(read.brokers?.kafka.tls).toEqual({ cert: text, key: text })
-    expect(read.brokers?.redis.tls).toEqual({ ca: text })
+    expect(read.brokers?.kafka.tls).toEqual(expect.any(Function))
+    expect(current<object | true>(read.brokers?.kafka.tls ?? {})).toEqual({ cert: text, key: text })
+    expect(read.brokers?.redis.tls?.()).toEqual({ ca: text })
   })
 
   it('treats an empty variable as not set', () => {
@@ -136,9 +138,14 @@ describe('configuration', () => {
       '[::1]a:9092',
     ].map((addresses) => ['KAFKA_BROKERS', { ...brokers, KAFKA_BROKERS: addresses }] as [string, NodeJS.ProcessEnv]),
     ['REDIS_URL', { ...brokers, REDIS_URL: 'http://localhost' }],
-    ...['redis://', 'redis://localhost:99999', 'redis://localhost:six', 'redis://localhost/seats', 'rediss://a b'].map(
-      (url) => ['REDIS_URL', { ...brokers, REDIS_URL: url }] as [string, NodeJS.ProcessEnv],
-    ),
+    ...[
+      'redis://',
+      'redis://localhost:99999',
+      'redis://localhost:six',
+      'redis://localhost/seats',
+      'redis://:%zz@a',
+      'rediss://a b',
+    ].map((url) => ['REDIS_URL', { ...brokers, REDIS_URL: url }] as [string, NodeJS.ProcessEnv]),
     ['KAFKA_TOPIC', { ...brokers, KAFKA_TOPIC: 'seats and more' }],
     ['KAFKA_PARTITIONS', { ...brokers, KAFKA_PARTITIONS: '0' }],
     ['KAFKA_REPLICATION_FACTOR', { ...brokers, KAFKA_REPLICATION_FACTOR: '0' }],

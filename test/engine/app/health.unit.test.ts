@@ -39,6 +39,7 @@ function open(over: Partial<HealthOptions> = {}, warnings: readonly Warning[] = 
     lag: { lag: unknown, stalls: [] },
     publishing: undefined,
     output: { warnings: [] },
+    settingFiles: { warnings: [] },
     ...over,
   })
   return { state, health }
@@ -90,6 +91,15 @@ describe('readiness', () => {
     expect(await health.ready()).toMatchObject({ ready: true, checks: { logOutput } })
     output.warnings = []
     expect((await health.ready()).checks).not.toHaveProperty('logOutput')
+  })
+
+  it('is not lost with the file of a setting, which is told while it cannot be read', async () => {
+    const settingFiles: { warnings: Warning[] } = { warnings: [{ code: 'setting_unreadable', message: 'it is empty' }] }
+    const { health } = open({ settingFiles })
+    const settings = { status: 'unreadable', warnings: settingFiles.warnings }
+    expect(await health.ready()).toMatchObject({ ready: true, checks: { settings } })
+    settingFiles.warnings = []
+    expect((await health.ready()).checks).not.toHaveProperty('settings')
   })
 
   it('of a projector alone goes by its own state', async () => {

@@ -15,6 +15,7 @@ export function metricsOf(sources: Partial<MetricsOptions> = {}, service = 'thea
     shards: [],
     publishing: undefined,
     output: { lost: 0, warnings: [] },
+    settingFiles: { warnings: [] },
     ...sources,
   })
 }

@@ -148,6 +148,12 @@ describe('metrics', () => {
     expect(await published([])).toEqual([])
   })
 
+  it('tell that the file of a setting cannot be read', async () => {
+    const settingFiles = { warnings: [{ code: 'setting_unreadable', message: 'it is empty' }] }
+    const text = await metricsOf({ settingFiles }).text()
+    expect(text.split('\n')).toContain('theatre_warnings{part="settings",code="setting_unreadable"} 1')
+  })
+
   it('tell how many lines of the log are lost, and that they are', async () => {
     const output = { lost: 3, warnings: [{ code: 'log_lines_lost', message: 'no space left' }] }
     const lines = (await metricsOf({ output }).text()).split('\n')

@@ -1,19 +1,12 @@
 import { connect, isIP, type Socket } from 'node:net'
-import { type ConnectionOptions, connect as connectTls } from 'node:tls'
-import { type ISocketFactoryArgs, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs'
+import { connect as connectTls } from 'node:tls'
+import { type ISocketFactoryArgs, Kafka, type KafkaConfig, logLevel } from 'kafkajs'
 import type { Logger } from 'pino'
+import { current } from '../../lib/changing.ts'
 import { program } from '../../lib/operating/release.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Offset } from '../event-log.ts'
-
-/** Where the brokers are, and the credentials for them. */
-export interface KafkaAccess {
-  /** host:port of some brokers, or [IPv6 address]:port; kafkajs discovers the rest of the cluster through them. */
-  readonly brokers: readonly string[]
-  readonly tls?: ConnectionOptions | true | undefined
-  readonly sasl?: SASLOptions | undefined
-  readonly logger: Logger
-}
+import { type KafkaAccess, readWhenUsed } from './kafka-access.ts'
 
 /** Long enough for a full garbage collection of a broker; short enough for two of them within an append's time limit. */
 const requestTimeoutMs = 3000
@@ -34,17 +27,19 @@ export class KafkaClient {
    * can arrive.
    */
   produceRequests = 0
+  readonly #tls: KafkaAccess['tls']
   readonly #sockets = new Set<Socket>()
   #abandoned = false
 
   constructor({ brokers, tls, sasl, logger }: KafkaAccess) {
+    this.#tls = tls
     const first = clients++ % brokers.length // so that not every new client asks a dead broker first
     const seeds = brokers.map(withoutColons)
     this.kafka = new Kafka({
       clientId: program,
       brokers: [...seeds.slice(first), ...seeds.slice(0, first)],
-      ...(tls === undefined ? {} : { ssl: tls }),
-      ...(sasl === undefined ? {} : { sasl }),
+      ...(tls === undefined ? {} : { ssl: true }),
+      ...(sasl === undefined ? {} : { sasl: readWhenUsed(sasl) }),
       connectionTimeout: connectLimitMs,
       authenticationTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,
@@ -64,12 +59,14 @@ export class KafkaClient {
     for (const socket of this.#sockets) socket.destroy(new Error('the Kafka client was abandoned'))
   }
 
-  #open({ host: hidden, port, ssl, onConnect }: ISocketFactoryArgs): Socket {
+  /** kafkajs tries a connection again if this throws, as it does where TLS files cannot be read. */
+  #open({ host: hidden, port, onConnect }: ISocketFactoryArgs): Socket {
     if (this.#abandoned) throw new Error('the Kafka client was abandoned')
     const host = withColons(hidden)
     const servername = isIP(host) === 0 ? { servername: host } : {}
-    const socket = ssl
-      ? connectTls({ host, port, ...servername, ...ssl }, onConnect)
+    const tls = this.#tls && current(this.#tls)
+    const socket = tls
+      ? connectTls({ host, port, ...servername, ...(tls === true ? {} : tls) }, onConnect)
       : connect({ host, port }, onConnect)
     socket.setNoDelay(true) // kafkajs leaves Nagle's algorithm on: up to 40 ms per request
     socket.setKeepAlive(true, keepAliveMs)

@@ -1,4 +1,5 @@
-import type { KafkaAccess, KafkaClient } from './kafka-client.ts'
+import type { KafkaAccess } from './kafka-access.ts'
+import type { KafkaClient } from './kafka-client.ts'
 import type { KafkaProducer } from './kafka-producer.ts'
 import type { KafkaReader } from './kafka-reader.ts'
 

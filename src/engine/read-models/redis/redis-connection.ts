@@ -1,16 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ConnectionOptions } from 'node:tls'
 import slotOf from 'cluster-key-slot'
-import { Redis, type RedisOptions } from 'ioredis'
+import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { OutOfReachError } from '../../lib/errors/errors.ts'
 import { tlsProblem } from '../../lib/errors/tls-errors.ts'
 import type { Warning } from '../../lib/operating/warning.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import { evictionWarning, watchEviction } from './eviction.ts'
-import { address, ifTold, scripts } from './redis-calls.ts'
+import { address, ifTold } from './redis-calls.ts'
+import { connect, type Extra, type RedisAccess } from './redis-client.ts'
 import { isRefusal, whyNotServed } from './redis-errors.ts'
-import { connectorTo } from './slot-master.ts'
 
 export type ConnectionLogger = Pick<Logger, 'info' | 'warn' | 'error'>
 
@@ -25,40 +24,7 @@ export interface RedisConnections {
   close(): Promise<void>
 }
 
-/** A connection reconnects forever. While it is down, each command fails at once, or within half a second. */
-const options = {
-  scripts,
-  enableOfflineQueue: false,
-  // A command in flight when the connection breaks fails, and is not resent behind the caller's back.
-  autoResendUnfulfilledCommands: false,
-  maxRetriesPerRequest: 1,
-  commandTimeout: 500,
-  connectTimeout: 1000,
-  // If a server stops answering, the client reconnects: the old connection may lead nowhere.
-  socketTimeout: 2000,
-  disconnectTimeout: 200,
-  maxLoadingRetryTime: 500,
-  retryStrategy: (attempt: number) => Math.min(50 * 2 ** (attempt - 1), 1000),
-  // After a failover the address may belong to another server, or the slot to another master.
-  reconnectOnError: (error: Error) => /^(READONLY|MOVED)/.test(error.message),
-  stringNumbers: true, // ioredis 6 decodes RESP3 integers near 2^53 inexactly
-} satisfies RedisOptions
-
 const askAgainMs = 50
-
-/** Where a server is, and how to connect to it. */
-export interface RedisAccess {
-  readonly url: string
-  readonly tls?: ConnectionOptions | undefined
-}
-
-type Extra = Pick<RedisOptions, 'autoResubscribe' | 'socketTimeout' | 'Connector' | 'enableOfflineQueue'>
-
-export function connect({ url, tls }: RedisAccess, extra: Extra): Redis {
-  const redis = new Redis(url, { ...options, ...extra, ...(tls && { tls }) })
-  redis.on('error', () => {}) // without a listener ioredis writes to the console
-  return redis
-}
 
 /** Connects to the server of the key. Waits for servers and throws as `openRedisReadModels` does. */
 export async function openConnections(
@@ -78,9 +44,8 @@ export async function openConnections(
     const first = await open({})
     const slots = await untilAnswered(first, openTimeoutMs, () => ifTold(first.cluster('SLOTS')))
     const slot = slots === undefined ? undefined : slotOf(key)
-    const toSlot = slot === undefined ? {} : { Connector: connectorTo(slot) }
-    const commands = slot === undefined ? first : await open(toSlot)
-    const subscriber = await open({ ...toSlot, autoResubscribe: false, socketTimeout: 1000 })
+    const commands = slot === undefined ? first : await open({ slot })
+    const subscriber = await open({ slot, autoResubscribe: false, socketTimeout: 1000 })
     const eviction = await untilAnswered(commands, openTimeoutMs, () => evictionWarning(commands))
     const warnings = watchEviction(commands, logger, eviction)
     logStateChanges(commands, logger)
@@ -96,7 +61,7 @@ export async function openConnections(
       const other = slotOf(key)
       if (slot === undefined || slot === other || closed) return commands
       // For retention, which is not urgent: the first command waits until it is connected.
-      const redis = others.get(other) ?? connect(access, { Connector: connectorTo(other), enableOfflineQueue: true })
+      const redis = others.get(other) ?? connect(access, { slot: other, enableOfflineQueue: true })
       others.set(other, redis)
       return redis
     }

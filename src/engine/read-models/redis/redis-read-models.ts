@@ -1,9 +1,9 @@
-import type { ConnectionOptions } from 'node:tls'
 import { Listeners } from '../listeners.ts'
 import type { ReadModelStore } from '../ports/store.ts'
 import type { StreamNames } from '../stream-names.ts'
 import { groupReader } from './group-reader.ts'
 import { run } from './redis-calls.ts'
+import type { RedisAccess } from './redis-client.ts'
 import { type ConnectionLogger, openConnections } from './redis-connection.ts'
 import { redisGenerations } from './redis-generations.ts'
 import { redisInspection } from './redis-inspection.ts'
@@ -12,11 +12,7 @@ import { hearProgress } from './redis-progress.ts'
 import { redisProjection } from './redis-projection.ts'
 import { redisReads } from './redis-reads.ts'
 
-export interface RedisReadModelsOptions extends StoreName {
-  /** redis:// or rediss:// */
-  readonly url: string
-  /** In addition to what the URL says. */
-  readonly tls?: ConnectionOptions | undefined
+export interface RedisReadModelsOptions extends StoreName, RedisAccess {
   readonly names: StreamNames
   readonly logger: ConnectionLogger
   /** How long to wait for a server that does not answer yet; by default 30 s. */

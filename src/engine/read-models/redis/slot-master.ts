@@ -1,4 +1,4 @@
-import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTcp, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
 
@@ -12,9 +12,13 @@ const othersAsked = 2
 
 /**
  * Connects to the master of one slot, which it asks the cluster for on each connect (decision 0016). If nobody can
- * tell, it connects to the node of the URL, which then refuses the connection or the commands.
+ * tell, or without a slot, it connects to the node of the URL, which then may refuse the connection or the commands.
+ * `whyNot` tells why no connection can be made for now.
  */
-export function connectorTo(slot: number): NonNullable<RedisOptions['Connector']> {
+export function connectorTo(
+  slot: number | undefined,
+  whyNot: () => Error | undefined,
+): NonNullable<RedisOptions['Connector']> {
   return class extends AbstractConnector {
     readonly #options: RedisOptions
     readonly #seed: Address
@@ -30,19 +34,36 @@ export function connectorTo(slot: number): NonNullable<RedisOptions['Connector']
     // If it rejects, ioredis never reconnects.
     async connect(): Promise<Socket> {
       this.connecting = true
-      const address = await this.#find()
+      const reason = whyNot()
+      if (reason !== undefined) return this.#broken(reason)
+      const address = slot === undefined ? this.#seed : await this.#find(slot)
       if (!this.connecting) throw new Error('Connection is closed.')
       Object.assign(this.#options, address) // for messages
-      const { tls } = this.#options
-      const stream = tls ? connectTls({ ...address, ...tls }) : connectTcp(address)
-      stream.once('error', (error) => {
-        this.firstError = error
-      })
-      this.stream = stream
-      return stream
+      this.stream = this.#open(address)
+      return this.stream
     }
 
-    async #find(): Promise<Address> {
+    #open(address: Address): Socket {
+      try {
+        const { tls, family } = this.#options
+        const target = { ...address, ...(family !== undefined && { family }) }
+        const stream = tls ? connectTls({ ...target, ...tls }) : connectTcp(target)
+        stream.once('error', (error) => {
+          this.firstError = error
+        })
+        return stream
+      } catch (error) {
+        return this.#broken(error as Error) // a key that does not fit its certificate
+      }
+    }
+
+    /** ioredis takes it for a connection that broke, and tries again. */
+    #broken(reason: Error): Socket {
+      this.firstError = reason
+      return new Socket().destroy()
+    }
+
+    async #find(slot: number): Promise<Address> {
       const first = Math.floor(Math.random() * this.#nodes.length)
       const others = [...this.#nodes, ...this.#nodes].slice(first, first + othersAsked)
       try {

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { watchEviction } from '../../../../src/engine/read-models/redis/eviction.ts'
-import { connect, untilReady } from '../../../../src/engine/read-models/redis/redis-connection.ts'
+import { connect } from '../../../../src/engine/read-models/redis/redis-client.ts'
+import { untilReady } from '../../../../src/engine/read-models/redis/redis-connection.ts'
 import { openRedisReadModels } from '../../../../src/engine/read-models/redis/redis-read-models.ts'
 import { eventually } from '../../../lib/eventually.ts'
 import { theatre } from '../../theatre/theatre.ts'
@@ -68,6 +69,40 @@ it.each([
   const server = await ScriptedRedis.start()
   server.answers.cluster = `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n${port}\r\n`
   await open(server, 2000)
+})
+
+it.each([
+  ['of the server itself', undefined],
+  ['of the master of a slot', 7],
+])('while the access %s cannot be read, nothing is connected, and it is tried until it can', async (_, slot) => {
+  const server = await ScriptedRedis.start()
+  let problem: Error | undefined
+  function url() {
+    if (problem !== undefined) throw problem
+    return server.url.replace('//', '//user:password@')
+  }
+  const redis = connect({ url }, { slot })
+  onTestFinished(() => redis.disconnect())
+  await untilReady(redis, 5000)
+  const sent = server.sent.get('auth')
+  problem = new Error('the file is empty')
+  const told: Error[] = []
+  redis.on('error', (error) => told.push(error))
+  server.close('commands')
+  await eventually(() => expect(told.length).toBeGreaterThan(1))
+  expect(new Set(told)).toEqual(new Set([problem]))
+  expect(server.sent.get('auth')).toBe(sent)
+  problem = undefined
+  await eventually(() => expect(redis.status).toBe('ready'))
+})
+
+it('a key that does not fit its certificate is a connection that fails, and is tried again', async () => {
+  const server = await ScriptedRedis.start()
+  const redis = connect({ url: server.url, tls: () => ({ cert: 'no certificate', key: 'no key' }) }, {})
+  onTestFinished(() => redis.disconnect())
+  const told: Error[] = []
+  redis.on('error', (error) => told.push(error))
+  await eventually(() => expect(told.length).toBeGreaterThan(1))
 })
 
 it('a policy that evicts is warned about while it lasts, whoever changes it on a running server', async () => {

@@ -9,8 +9,9 @@ import {
   StandsStill,
 } from '../../published-log.ts'
 import { ownersIn } from '../group-members.ts'
+import type { KafkaAccess } from '../kafka-access.ts'
 import { asAdmin } from '../kafka-boot.ts'
-import { type KafkaAccess, KafkaClient } from '../kafka-client.ts'
+import { KafkaClient } from '../kafka-client.ts'
 import { KafkaReader } from '../kafka-reader.ts'
 import { checkEach } from './checked-memory.ts'
 import { KafkaLane } from './kafka-lane.ts'
