@@ -26,10 +26,10 @@ export function prepare(root: string, version: string): void {
   for (const [file, copy] of publishedCopies(root)) copyFileSync(join(root, file), join(root, copy))
 }
 
-/** Names the version wherever the one before is named, in pages, manifests and the Dockerfile. */
+/** Names the version wherever the one before is named, in pages, manifests and their test, and the Dockerfile. */
 function name(root: string, before: string, version: string): void {
   const past = [':!CHANGELOG.md', ':!docs/decisions']
-  const listed = git(root, 'ls-files', '-z', '*.md', '*.yaml', '*.yml', '*Dockerfile', ...past)
+  const listed = git(root, 'ls-files', '-z', '*.md', '*.yaml', '*.yml', '*Dockerfile', 'test/kubernetes/*.ts', ...past)
   for (const file of listed.split('\0').filter(Boolean)) {
     const text = readFileSync(join(root, file), 'utf8')
     const named = namings.reduce(
