@@ -33,7 +33,7 @@ async function expectDocumented(environment: Environment): Promise<void> {
     }
   }
   client.close()
-  // A check that never got past the doors would prove little.
+  // A check that never got past the doors would prove little. The rarest, PATCH 409, comes some 40 times, and by chance half as often.
   for (const label of [
     'GET 200',
     'GET 404',
@@ -47,7 +47,7 @@ async function expectDocumented(environment: Environment): Promise<void> {
     expect({ seed, label, count: counts.get(label) ?? 0 }).toEqual({
       seed,
       label,
-      count: expect.toSatisfy((n) => n > 20),
+      count: expect.toSatisfy((n) => n > 5),
     })
   }
   expect(problemsIn(service.output())).toEqual([])

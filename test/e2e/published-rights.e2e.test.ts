@@ -48,10 +48,9 @@ describeWithLocalBrokers('rights to publish', () => {
     const client = new Client(service)
     const pets: Pet[] = []
 
-    /** Writes go on, and what is missing is said; then the command of the warning is run. */
-    async function heal(process: ServiceProcess, what: RegExp): Promise<void> {
-      pets.push(...(await createMany(client, 10)))
-      const message = await vi.waitFor(
+    /** What was missing before is told until it is looked at again. */
+    async function untilWarnedOf(process: ServiceProcess, what: RegExp): Promise<string> {
+      return await vi.waitFor(
         async () => {
           const warned = await untilWarned(process, 'published_right_missing')
           expect(warned).toMatch(what)
@@ -59,7 +58,12 @@ describeWithLocalBrokers('rights to publish', () => {
         },
         { timeout: 60_000, interval: 500 },
       )
-      await run(admin, message)
+    }
+
+    /** Writes go on, and what is missing is said; then the command of the warning is run. */
+    async function heal(process: ServiceProcess, what: RegExp): Promise<void> {
+      pets.push(...(await createMany(client, 10)))
+      await run(admin, await untilWarnedOf(process, what))
     }
 
     async function expectAllTold(): Promise<void> {
@@ -107,7 +111,7 @@ describeWithLocalBrokers('rights to publish', () => {
     }
     await grant(admin, [denied])
     expect(await doctor()).toMatch(/--group petstore\.pets\.projector\. /)
-    expect(await untilWarned(projector, 'published_right_missing')).toMatch(/--group petstore\.pets\.projector\. /)
+    await untilWarnedOf(projector, /--group petstore\.pets\.projector\. /)
     pets.push(...(await createMany(client, 10)))
     await expectAllTold() // who has the lanes keeps them
     await askKafka(admin, (each) => each.deleteAcls({ filters: [denied] }))
