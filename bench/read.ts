@@ -1,27 +1,33 @@
-/** `npm run bench`: reads of the service beside a bare Fastify, in one run. See README.md. */
+/** `npm run bench`: reads of the service beside a bare Fastify and a plain service on the same Redis, in one run. See README.md. */
 import { Command } from 'commander'
 import { runBenchmark } from './benchmark.ts'
 import { type Cycle, figuresOf, type Measuring, measureInTurn, ratioOf, type Systems, warmUp } from './rounds.ts'
 import { count, type Options, say, wholeNumber, withEmbedded, withRounds } from './run.ts'
 import { fill, type Read, reads } from './scenarios.ts'
-import { answerOf, startBare } from './systems/references.ts'
+import type { Server } from './systems/child.ts'
+import { startCrud } from './systems/crud.ts'
+import { answerOf, refuseDifference, startBare } from './systems/references.ts'
 import { asLatencies, asPerSecond, asRatio, asVerdicts, type Column, table } from './table.ts'
 
 const command = new Command('npm run bench --')
-  .description('Measures reads of the service beside a bare Fastify: see bench/README.md.')
+  .description('Measures reads of the service beside a bare Fastify and a plain service on Redis: see bench/README.md.')
   .option('--connections <n>', 'connections of the client, kept alive', count, 64)
   // At least enough for pages of 20 of each status.
   .option('--pets <n>', 'pets in the store', (text) => wholeNumber(text, 100, 999_999), 20_000)
-const options = withEmbedded(withRounds(command, 'bare, service, bare, service, …'))
+const options = withEmbedded(withRounds(command, 'bare, service, crud, bare, service, crud, …'))
   .parse()
   .opts<Options & { readonly connections: number; readonly pets: number }>()
 const { connections, rounds, seconds, pets } = options
 
+/** crud: only where there is a Redis. */
+type Name = 'bare' | 'service' | 'crud'
+
 interface MeasuredRead {
   readonly read: Read
   readonly payloadBytes: number
-  readonly cold: Cycle<'bare' | 'service'>
-  readonly pairs: readonly Cycle<'bare' | 'service'>[]
+  readonly hasCrud: boolean
+  readonly cold: Cycle<Name>
+  readonly cycles: readonly Cycle<Name>[]
 }
 
 const columns: readonly Column<ReturnType<typeof summary>>[] = [
@@ -29,22 +35,25 @@ const columns: readonly Column<ReturnType<typeof summary>>[] = [
   { title: 'bytes', cell: ({ payloadBytes }) => String(payloadBytes) },
   { title: 'bare /s', cell: ({ bare }) => asPerSecond(bare) },
   { title: 'service /s', cell: ({ service }) => asPerSecond(service) },
-  { title: 'ratio (min-max)', cell: ({ ratio }) => asRatio(ratio) },
+  { title: 'to bare (min-max)', cell: ({ ratio }) => asRatio(ratio) },
   {
     title: 'target',
     cell: ({ ratio, target }) => asVerdicts([{ target: target.toFixed(2), met: ratio.median >= target }]),
   },
+  { title: 'crud /s', cell: ({ crud }) => (crud === undefined ? '' : asPerSecond(crud)) },
+  { title: 'to crud (min-max)', cell: ({ toCrud }) => asRatio(toCrud) },
   { title: 'first 10 s', cell: ({ cold }) => cold.toFixed(2) },
   { title: 'bare p50/p99 ms', cell: ({ bare }) => asLatencies(bare) },
   { title: 'service p50/p99 ms', cell: ({ service }) => asLatencies(service) },
 ]
 
 await runBenchmark<MeasuredRead>(options, {
-  measure: async (stack, { service, url }, client) => {
+  measure: async (stack, { service, url, environment }, client) => {
     say(`${service.title}: filling with ${pets} pets`)
     const filled = await fill(url, pets)
+    const crud = environment.REDIS_URL === undefined ? undefined : await startCrud(stack, environment, url)
     const measured: MeasuredRead[] = []
-    for (const read of reads(filled)) measured.push(await measureRead(stack, url, read, { client, ...options }))
+    for (const read of reads(filled)) measured.push(await measureRead(stack, url, crud, read, { client, ...options }))
     return measured
   },
   how: ({ name }) => `${connections} connections of ${name}, ${rounds} rounds of ${seconds} s, ${pets} pets`,
@@ -52,29 +61,35 @@ await runBenchmark<MeasuredRead>(options, {
   json: summary,
 })
 
-/** Measures the service beside a bare server that sends the service's own answers. */
+/** Measures the service beside a bare server that sends the service's own answers, and beside a plain one that reads them. */
 async function measureRead(
   stack: AsyncDisposableStack,
   url: string,
+  crud: Server | undefined,
   read: Read,
   measuring: Measuring,
 ): Promise<MeasuredRead> {
   const { name, load } = read
   const answer = await answerOf(url, load)
   const bare = await startBare(stack, load, answer)
-  const systems: Systems<'bare' | 'service'> = [
+  if (crud !== undefined) refuseDifference('plain', await answerOf(crud.url, load), answer)
+  const systems: Systems<Name> = [
     { name: 'bare', url: bare.url, load },
     { name: 'service', url, load },
+    ...(crud === undefined ? [] : [{ name: 'crud', url: crud.url, load } as const]),
   ]
   const cold = await warmUp(name, systems, measuring)
-  const pairs = await measureInTurn(name, systems, measuring)
+  const cycles = await measureInTurn(name, systems, measuring)
   await bare.end()
-  return { read, payloadBytes: Buffer.byteLength(answer.body), cold, pairs }
+  return { read, payloadBytes: Buffer.byteLength(answer.body), hasCrud: crud !== undefined, cold, cycles }
 }
 
-function summary({ read: { name, target }, payloadBytes, cold, pairs }: MeasuredRead) {
-  const bare = figuresOf(pairs, 'bare')
-  const service = figuresOf(pairs, 'service')
-  const ratio = ratioOf(pairs, 'service', 'bare')
-  return { name, target, payloadBytes, bare, service, ratio, cold: ratioOf([cold], 'service', 'bare').median, pairs }
+function summary({ read: { name, target }, payloadBytes, hasCrud, cold, cycles }: MeasuredRead) {
+  const bare = figuresOf(cycles, 'bare')
+  const service = figuresOf(cycles, 'service')
+  const ratio = ratioOf(cycles, 'service', 'bare')
+  const crud = hasCrud ? figuresOf(cycles, 'crud') : undefined
+  const toCrud = hasCrud ? ratioOf(cycles, 'service', 'crud') : undefined
+  const figures = { bare, service, ratio, crud, toCrud, cold: ratioOf([cold], 'service', 'bare').median }
+  return { name, target, payloadBytes, ...figures, cycles }
 }

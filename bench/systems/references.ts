@@ -50,7 +50,7 @@ function withoutId(answer: Answer): Answer {
 }
 
 /** Throws where a reference answers otherwise than the service. */
-function refuseDifference(reference: string, answer: Answer, service: Answer): void {
+export function refuseDifference(reference: string, answer: Answer, service: Answer): void {
   const same = answer.status === service.status && answer.type === service.type && answer.body === service.body
   if (!same)
     throw new Error(`the ${reference} server answers ${JSON.stringify(answer)}, not ${JSON.stringify(service)}`)
