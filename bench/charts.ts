@@ -4,7 +4,7 @@ import type { ProjectingSummary } from './project-report.ts'
 import { bytesPerPetMax, readings } from './stores.ts'
 
 /** Writes a chart of each table, as SVG. */
-export function writeCharts(folder: string, { replays, memory, latencies }: ProjectingSummary): void {
+export function writeCharts(folder: string, { replays, growth, latencies }: ProjectingSummary): void {
   const charts = {
     'replay.svg': barChart({
       title: 'Replay of the event log',
@@ -18,7 +18,7 @@ export function writeCharts(folder: string, { replays, memory, latencies }: Proj
     'memory.svg': barChart({
       title: 'Memory of Redis per pet',
       axis: 'bytes per pet: used_memory of the store, divided by its number of pets',
-      bars: memory.map(({ pets, bytesPerPet }) => ({ label: `${grouped(pets)} pets`, value: bytesPerPet })),
+      bars: growth.map(({ pets, bytesPerPet }) => ({ label: `${grouped(pets)} pets`, value: bytesPerPet })),
       target: { label: `at most ${bytesPerPetMax}`, value: bytesPerPetMax },
     }),
     'latency.svg': lineChart({

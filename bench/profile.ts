@@ -3,10 +3,9 @@
  * the benchmarks; or the projector, while it replays a log. The figures are shares of the time in which the process was
  * not idle.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command } from 'commander'
 import { newFolder } from '../test/campaign/system/new-folder.ts'
+import { type CallFrame, type CpuProfile, profileIn, profilingInto, type SelfTime, selfTimes } from './cpu-profile.ts'
 import { fillLog } from './full-log.ts'
 import { findClient } from './load/wrk.ts'
 import { project as projectLog } from './replay.ts'
@@ -84,10 +83,8 @@ async function profiled(
   run: (node: readonly string[]) => Promise<void>,
 ): Promise<CpuProfile> {
   const folder = newFolder(stack)
-  await run(['--cpu-prof', `--cpu-prof-dir=${folder}`])
-  const [file] = readdirSync(folder)
-  if (file === undefined) throw new Error('Node wrote no profile')
-  return JSON.parse(readFileSync(join(folder, file), 'utf8'))
+  await run(profilingInto(folder))
+  return profileIn(folder)
 }
 
 function asText(name: string, recorded: CpuProfile): string {
@@ -98,40 +95,6 @@ function asText(name: string, recorded: CpuProfile): string {
 
 function lines(times: readonly SelfTime[]): string {
   return times.map(({ share, place }) => `${(share * 100).toFixed(1).padStart(5)} %  ${place}\n`).join('')
-}
-
-/** What `node --cpu-prof` writes. */
-interface CpuProfile {
-  readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[]
-  /** The node that was on top of the stack at each sample. */
-  readonly samples: readonly number[]
-  /** Microseconds between samples. */
-  readonly timeDeltas: readonly number[]
-}
-
-interface CallFrame {
-  readonly functionName: string
-  readonly url: string
-  readonly lineNumber: number
-}
-
-interface SelfTime {
-  readonly place: string
-  /** A share of the time in which the process was not idle. */
-  readonly share: number
-}
-
-/** The self time of each place, without the functions that it calls; the longest first. */
-function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, placeOf: (frame: CallFrame) => string): SelfTime[] {
-  const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]))
-  const times = new Map<string, number>()
-  for (const [index, node] of samples.entries()) {
-    const place = places.get(node) ?? '?'
-    times.set(place, (times.get(place) ?? 0) + (timeDeltas[index] ?? 0))
-  }
-  times.delete('(idle)')
-  const total = [...times.values()].reduce((sum, time) => sum + time, 0)
-  return [...times].map(([place, time]) => ({ place, share: time / total })).toSorted((a, b) => b.share - a.share)
 }
 
 /** Function, file and line; V8's own names for code that is not JavaScript. */

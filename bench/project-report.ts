@@ -1,14 +1,7 @@
+import { type Growth, growthOf, growthTable } from './growth.ts'
 import { type ReplayCycle, type ReplaySummary, replayVerdicts, summarizeReplays } from './replay.ts'
 import type { Cycle } from './rounds.ts'
-import {
-  type LatencySummary,
-  latencyVerdicts,
-  type MemorySummary,
-  memoryVerdicts,
-  type Store,
-  type StoreReading,
-  summarizeLatencies,
-} from './stores.ts'
+import { type LatencySummary, latencyVerdicts, type Store, type StoreReading, summarizeLatencies } from './stores.ts'
 import { asLatencies, asRatio, asVerdicts, type Column, table } from './table.ts'
 
 export interface Projecting {
@@ -19,19 +12,14 @@ export interface Projecting {
 
 export interface ProjectingSummary {
   readonly replays: readonly ReplaySummary[]
-  readonly memory: readonly MemorySummary[]
+  readonly growth: readonly Growth[]
   readonly latencies: readonly LatencySummary[]
 }
 
 export function summarizeProjecting({ replays, stores, latencies }: Projecting): ProjectingSummary {
-  return {
-    replays: summarizeReplays(replays),
-    memory: stores.map(({ pets, bytes }) => ({ pets, bytesPerPet: bytes / pets })),
-    latencies: summarizeLatencies(
-      stores.map(({ pets }) => pets),
-      latencies,
-    ),
-  }
+  const sizes = stores.map(({ pets }) => pets)
+  const summary = summarizeLatencies(sizes, latencies)
+  return { replays: summarizeReplays(replays), growth: growthOf(stores, summary), latencies: summary }
 }
 
 const replayColumns: readonly Column<ReplaySummary>[] = [
@@ -40,12 +28,6 @@ const replayColumns: readonly Column<ReplaySummary>[] = [
   { title: 'to raw consumer (min-max)', cell: ({ toRaw }) => asRatio(toRaw) },
   { title: 'CPU µs/event (min-max)', cell: ({ cpuMicros }) => asRatio(cpuMicros) },
   { title: 'targets', cell: (row) => asVerdicts(replayVerdicts(row)) },
-]
-
-const memoryColumns: readonly Column<MemorySummary>[] = [
-  { title: 'pets', cell: ({ pets }) => String(pets) },
-  { title: 'bytes of Redis per pet', cell: ({ bytesPerPet }) => bytesPerPet.toFixed(0) },
-  { title: 'target', cell: (row) => asVerdicts(memoryVerdicts(row)) },
 ]
 
 function latencyColumns(smallest: number): Column<LatencySummary>[] {
@@ -60,15 +42,15 @@ function latencyColumns(smallest: number): Column<LatencySummary>[] {
 }
 
 export function projectTables(
-  { replays, memory, latencies }: ProjectingSummary,
+  { replays, growth, latencies }: ProjectingSummary,
   { events, rounds, seconds }: { events: number; rounds: number; seconds: number },
   client: string,
 ): string {
-  const smallest = memory[0]?.pets ?? 0
+  const smallest = growth[0]?.pets ?? 0
   const reads = `Reads on Kafka + Redis, 1 connection of ${client}, ${rounds} rounds of ${seconds} s`
   return [
     `Replay of ${events} events, ${rounds} rounds:\n\n${table(replayColumns, replays)}`,
-    `Memory of Redis:\n\n${table(memoryColumns, memory)}`,
+    `Growth of a store, built by one replay:\n\n${growthTable(growth)}`,
     `${reads}:\n\n${table(latencyColumns(smallest), latencies)}`,
   ].join('\n')
 }

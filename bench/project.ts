@@ -45,7 +45,6 @@ await runToEnd(async (stack) => {
   writeCharts(options.charts, summary)
   if (options.json) {
     // The summary, and every round in the order in which they ran.
-    const weighed = stores.map(({ pets, bytes }) => ({ pets, bytes }))
-    printJson({ client: client.name, ...options, summary, replays, stores: weighed, latencies })
+    printJson({ client: client.name, ...options, summary, replays, latencies })
   } else process.stdout.write(projectTables(summary, options, client.name))
 })

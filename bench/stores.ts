@@ -16,7 +16,9 @@ import {
 } from './rounds.ts'
 import { say } from './run.ts'
 import { get } from './scenarios.ts'
+import { processState } from './soak/process-state.ts'
 import { type Environment, startProcess } from './systems/service.ts'
+import type { Replay } from './systems/stopwatch.ts'
 import type { Verdict } from './table.ts'
 
 /** The reads of each store. */
@@ -39,6 +41,10 @@ export interface Store {
   readonly url: string
   /** Memory of Redis used by it. */
   readonly bytes: number
+  /** The replay that built it. */
+  readonly replay: Replay
+  /** What its API process has in memory now. */
+  readonly apiMiB: () => number
 }
 
 const settleMs = 60_000
@@ -77,9 +83,9 @@ export async function makeStore(stack: AsyncDisposableStack, environment: Enviro
   say(`a store of ${pets} pets: filling`)
   await fillLog('kafka', own, { pets })
   const all = { log: 'kafka', store: 'redis', events: pets } as const
-  const bytes = await memoryTaken(own.REDIS_URL ?? '', () => project(stack, own, all))
-  const { url } = await startProcess(stack, own)
-  return { pets, url, bytes }
+  const { bytes, result: replay } = await memoryTaken(own.REDIS_URL ?? '', () => project(stack, own, all))
+  const { url, pid } = await startProcess(stack, own)
+  return { pets, url, bytes, replay, apiMiB: () => processState(pid).memoryMiB }
 }
 
 /** Sends one request after the other, in rounds of every read of every store in turn. */
@@ -121,13 +127,13 @@ function ofCategories(pathOf: (id: number) => string): string[] {
  * How many more bytes Redis uses after `work` than before. `work` must close the connections that it opens, so that
  * they are in neither figure. Anything that other clients do with the server meanwhile is included.
  */
-async function memoryTaken(url: string, work: () => Promise<unknown>): Promise<number> {
+async function memoryTaken<Result>(url: string, work: () => Promise<Result>) {
   const redis = new Redis(url)
   try {
     const clients = await figure(redis, 'connected_clients')
     const before = await settledMemory(redis, clients)
-    await work()
-    return (await settledMemory(redis, clients)) - before
+    const result = await work()
+    return { result, bytes: (await settledMemory(redis, clients)) - before }
   } finally {
     redis.disconnect()
   }
@@ -147,11 +153,6 @@ async function settledMemory(redis: Redis, clients: number): Promise<number> {
 async function figure(redis: Redis, name: string): Promise<number> {
   const found = new RegExp(`^${name}:(\\d+)`, 'm').exec(await redis.info())?.[1]
   return Number(found ?? 0)
-}
-
-export interface MemorySummary {
-  readonly pets: number
-  readonly bytesPerPet: number
 }
 
 /** One kind of read of one store. */
@@ -189,7 +190,13 @@ export function summarizeLatencies(sizes: readonly number[], cycles: readonly Cy
   )
 }
 
-export function memoryVerdicts({ pets, bytesPerPet }: MemorySummary): Verdict[] {
+export function memoryVerdicts({
+  pets,
+  bytesPerPet,
+}: {
+  readonly pets: number
+  readonly bytesPerPet: number
+}): Verdict[] {
   if (pets < petsWeighedMin) return []
   return [{ target: `<= ${bytesPerPetMax}`, met: bytesPerPet <= bytesPerPetMax }]
 }

@@ -2,7 +2,8 @@
  * A plain service on Redis, as somebody writes it who needs nothing proved: a pet is a text under its id, a list is a sorted set of ids.
  * It has the authentication of the service, and no order, no tokens, no tags and no checks of what is asked.
  *
- * `node bench/systems/crud-server.ts`, in the environment of the service, with pets stored by `fillCrud`. Prints its URL.
+ * `node bench/systems/crud-server.ts FORM`, in the environment of the service, with pets stored by `storeCrud`. Prints its URL.
+ * FORM is `plain`, with ioredis as it is, or `pipelined`: what is asked for in one turn of the event loop is then sent at once.
  */
 import Fastify from 'fastify'
 import { Redis } from 'ioredis'
@@ -20,9 +21,9 @@ interface ListQuery {
   readonly cursor?: string
 }
 
+const [, , form] = process.argv
 const { API_KEYS = '', REDIS_URL = '', REDIS_PREFIX = '' } = process.env
-// What is asked for in one turn is sent at once: without it the plain service is slower
-const redis = new Redis(REDIS_URL, { enableAutoPipelining: true })
+const redis = new Redis(REDIS_URL, { enableAutoPipelining: form === 'pipelined' })
 const keys = crudKeys(REDIS_PREFIX)
 const path = 'no-file-of-keys.json'
 const ring = openKeyRing({ path, given: [API_KEYS], now: timeOfDay, logger: pino({ level: 'silent' }) })
@@ -45,4 +46,5 @@ await app.register(
   },
   { prefix: '/v1' },
 )
+process.once('SIGTERM', () => process.exit()) // so that Node writes a profile, if it was asked for one
 process.stdout.write(`${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)

@@ -19,9 +19,12 @@ interface Pet {
   readonly status: string
 }
 
-/** Starts a plain service with the pets of the service, in the same Redis. */
-export async function startCrud(stack: AsyncDisposableStack, environment: Environment, url: string): Promise<Server> {
-  const { REDIS_URL = '', REDIS_PREFIX = '' } = environment
+/** Its two forms: see crud-server.ts. */
+export const crudForms = ['plain', 'pipelined'] as const
+export type CrudForm = (typeof crudForms)[number]
+
+/** Stores the pets of the service for the plain one, in the same Redis. */
+export async function storeCrud({ REDIS_URL = '', REDIS_PREFIX = '' }: Environment, url: string): Promise<void> {
   const redis = new Redis(REDIS_URL)
   const keys = crudKeys(REDIS_PREFIX)
   for await (const { documents } of new HttpClient({ url }, apiKey).pages<Pet>('/v1/pets?limit=100')) {
@@ -33,5 +36,25 @@ export async function startCrud(stack: AsyncDisposableStack, environment: Enviro
     await writing.exec()
   }
   redis.disconnect()
-  return await startServer(stack, 'bench/systems/crud-server.ts', { environment })
+}
+
+export async function startCrudServer(
+  stack: AsyncDisposableStack,
+  environment: Environment,
+  form: CrudForm,
+  node: readonly string[] = [],
+): Promise<Server> {
+  return await startServer(stack, 'bench/systems/crud-server.ts', { environment, arguments: [form], node })
+}
+
+/** Starts both forms with the pets of the service. */
+export async function startCrud(
+  stack: AsyncDisposableStack,
+  environment: Environment,
+  url: string,
+): Promise<ReadonlyMap<CrudForm, Server>> {
+  await storeCrud(environment, url)
+  const servers = new Map<CrudForm, Server>()
+  for (const form of crudForms) servers.set(form, await startCrudServer(stack, environment, form))
+  return servers
 }

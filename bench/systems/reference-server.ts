@@ -47,6 +47,7 @@ await app.register(
   },
   { prefix: '/v1' },
 )
+process.once('SIGTERM', () => process.exit()) // so that Node writes a profile, if it was asked for one
 process.stdout.write(`${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)
 
 function addBareRoutes(v1: FastifyInstance): void {

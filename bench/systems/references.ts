@@ -26,8 +26,13 @@ export async function answerOf(url: string, load: Load): Promise<Answer> {
 }
 
 /** Starts a bare server that answers `load` with the very answer of the service. */
-export async function startBare(stack: AsyncDisposableStack, load: Load, service: Answer): Promise<Server> {
-  const bare = await startServer(stack, script, { arguments: ['bare', load.method, service.body] })
+export async function startBare(
+  stack: AsyncDisposableStack,
+  load: Load,
+  service: Answer,
+  node: readonly string[] = [],
+): Promise<Server> {
+  const bare = await startServer(stack, script, { arguments: ['bare', load.method, service.body], node })
   refuseDifference('bare', await answerOf(bare.url, load), service)
   return bare
 }

@@ -7,6 +7,8 @@ export interface Replay {
   readonly ms: number
   /** CPU time of the process, all its threads, in the same time: steadier than `ms` where others use the machine too. */
   readonly cpuMs: number
+  /** The most memory that the process had. */
+  readonly peakMiB: number
 }
 
 /** Measures a replay of `events` events, all that the log holds. */
@@ -37,6 +39,7 @@ export class Stopwatch {
     if (done !== this.#events || this.#start === undefined) return
     const { time, cpu } = this.#start
     const { user, system } = process.cpuUsage(cpu) // microseconds
-    this.#end.resolve({ events: done, ms: performance.now() - time, cpuMs: (user + system) / 1000 })
+    const peakMiB = process.resourceUsage().maxRSS / 1024
+    this.#end.resolve({ events: done, ms: performance.now() - time, cpuMs: (user + system) / 1000, peakMiB })
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { calculated, growthOf } from '../../bench/growth.ts'
 import type { Round } from '../../bench/load/load.ts'
 import { projectTables, summarizeProjecting } from '../../bench/project-report.ts'
 import { type ReplayCycle, replayVerdicts, summarizeReplays } from '../../bench/replay.ts'
@@ -9,6 +10,7 @@ import {
   type Reading,
   readingOf,
   readings,
+  type Store,
   type StoreReading,
 } from '../../bench/stores.ts'
 import { Stopwatch } from '../../bench/systems/stopwatch.ts'
@@ -17,7 +19,7 @@ import { asVerdicts } from '../../bench/table.ts'
 const events = 200_000
 
 function replays(rawMs: number, redisMs: number): ReplayCycle {
-  const replay = (ms: number) => ({ events, ms, cpuMs: 2 * ms })
+  const replay = (ms: number) => ({ events, ms, cpuMs: 2 * ms, peakMiB: 200 })
   return {
     'raw consumer': replay(rawMs),
     'Kafka → Redis': replay(redisMs),
@@ -34,6 +36,11 @@ function latencies(p50: (reading: Reading, pets: number) => number, sizes: reado
     ]),
   )
   return Object.fromEntries(rounds) as Cycle<StoreReading>
+}
+
+function storeOf(pets: number, bytes: number): Store {
+  const replay = { events: pets, ms: pets / 100, cpuMs: 0, peakMiB: 250 }
+  return { pets, url: '', bytes, replay, apiMiB: () => 90 }
 }
 
 describe('the summary of replays', () => {
@@ -63,7 +70,7 @@ describe('the targets of projecting', () => {
 
   it('compare pages with others of the same store and with those of a small store', () => {
     const sizes = [1000, 1_000_000]
-    const stores = sizes.map((pets) => ({ pets, url: '', bytes: 0 }))
+    const stores = sizes.map((pets) => storeOf(pets, 0))
     const cycle = latencies((reading, pets) => (reading === 'deep page' && pets > 1000 ? 1.4 : 1), sizes)
     const summary = summarizeProjecting({ replays: [replays(1, 1)], stores, latencies: [cycle] })
     const met = summary.latencies.map((row) => latencyVerdicts(row, 1000).map((verdict) => verdict.met))
@@ -76,12 +83,26 @@ describe('the targets of projecting', () => {
   })
 
   it('stand in the tables', () => {
-    const stores = [{ pets: 100_000, url: '', bytes: 38_000_000 }]
+    const stores = [storeOf(100_000, 38_000_000)]
     const projecting = { replays: [replays(400, 2000)], stores, latencies: [latencies(() => 1, [100_000])] }
     const tables = projectTables(summarizeProjecting(projecting), { events, rounds: 1, seconds: 1 }, 'wrk')
     for (const text of ['0.30 of raw missed, 100000/s met', '<= 600 met', '<= 1.30 of first page met']) {
       expect(tables).toContain(text)
     }
+  })
+
+  it('calculate ten million pets of the largest store that was measured, but not how long a read takes', () => {
+    const [small, large] = growthOf([storeOf(1000, 500_000), storeOf(100_000, 40_000_000)], [])
+    expect(large).toMatchObject({
+      eventsPerSecond: 100_000,
+      seconds: 1,
+      bytesPerPet: 400,
+      projectorMiB: 250,
+      apiMiB: 90,
+    })
+    const grown = calculated(small && large ? [small, large] : [], 10_000_000)
+    expect(grown).toMatchObject({ pets: 10_000_000, seconds: 100, bytesPerPet: 400, p50: {} })
+    expect(grown?.redisMiB).toBeCloseTo(4e9 / 1024 ** 2)
   })
 })
 
