@@ -13,14 +13,18 @@ export function timeOfDay(): Date {
  * clock says another one: readers of the log would not know the time of the event.
  */
 export function eventTime(now: Date): string {
-  const problem = clockProblem(now)
+  const time = now.toISOString()
+  const problem = problemWith(time)
   if (problem !== undefined) throw new ServiceError('event_log_unavailable', problem)
-  return now.toISOString()
+  return time
 }
 
 /** Why no event can be written at this time; undefined if one can. */
 export function clockProblem(now: Date): string | undefined {
-  const time = now.toISOString()
+  return problemWith(now.toISOString())
+}
+
+function problemWith(time: string): string | undefined {
   if (/^\d{4}-/.test(time)) return undefined
   return `The clock of the service says ${time}, which no event can have as its time: set the clock.`
 }

@@ -44,13 +44,17 @@ export class FairQueue<Item> {
   ): { readonly owner: string; readonly item: Item } | undefined {
     for (const [owner, items] of this.#owners) {
       if (!mayHaveTurn(owner)) continue
-      this.#owners.delete(owner)
-      this.#owners.set(owner, items)
       for (const item of items) {
         this.remove(owner, item)
+        if (items.size > 0 && this.#owners.size > 1) this.#putLast(owner, items)
         return { owner, item }
       }
     }
     return undefined
+  }
+
+  #putLast(owner: string, items: Set<Item>): void {
+    this.#owners.delete(owner)
+    this.#owners.set(owner, items)
   }
 }

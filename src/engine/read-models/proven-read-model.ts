@@ -255,10 +255,12 @@ export class ProvenReadModel implements ReadModel {
   /** The store answers or fails within a second, so only the steps after that need a limit. */
   async #prove<T extends Proven>(ask: Ask<T>): Promise<T> {
     const startedAt = performance.now()
-    const answer = await this.#askProved(ask).catch((error) => {
+    try {
+      const answer = await this.#askProved(ask)
+      if (answer !== undefined) return answer
+    } catch (error) {
       if (!this.#options.tracker.isConnected || !isUnanswered(error)) throw error
-    })
-    if (answer !== undefined) return answer
+    }
     const leftMs = readLimitMs - (performance.now() - startedAt)
     return await withTimeout(leftMs, this.#askAgain(ask), () => failure('read_model_unavailable'))
   }
@@ -281,10 +283,13 @@ export class ProvenReadModel implements ReadModel {
     const known = this.#known
     if (!known?.isProved) throw failure('read_model_rebuilding')
     const { seen } = known
-    const answer = await ask(known.name).catch((error) => {
+    let answer: T
+    try {
+      answer = await ask(known.name)
+    } catch (error) {
       if (error instanceof DamagedError) this.#refuse(known.name, error.damage)
       throw error
-    })
+    }
     const { active, checkpoints, isComplete } = answer.proof
     if (active === known.name) {
       if (!isComplete) this.#refuse(known.name)

@@ -4,7 +4,7 @@ import type { KeyHolder } from '../../api-keys/key-ring.ts'
 import { ServiceError } from '../../lib/errors/errors.ts'
 import { operatingScope } from '../../lib/operating/operating-scope.ts'
 import { isRepeated } from '../values/messages.ts'
-import { connectionOf } from '../wire/connection.ts'
+import { type Connection, connectionOf } from '../wire/connection.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,8 +35,11 @@ export async function requireApiKey(app: FastifyInstance, find: FindKey): Promis
     keys: [],
     auth: (key, request) => {
       const { rawHeaders, socket } = request.raw
-      const found = isRepeated(rawHeaders, 'authorization') ? undefined : find(key, connectionOf(socket)?.arrivedAtMs)
-      return found instanceof Promise ? found.then((holder) => letIn(request, holder)) : letIn(request, found)
+      const connection = connectionOf(socket)
+      const found = isRepeated(rawHeaders, 'authorization') ? undefined : find(key, connection?.arrivedAtMs)
+      return found instanceof Promise
+        ? found.then((holder) => letIn(request, connection, holder))
+        : letIn(request, connection, found)
     },
     verifyErrorLogLevel: 'debug',
   })
@@ -52,10 +55,10 @@ export async function requireApiKey(app: FastifyInstance, find: FindKey): Promis
 }
 
 /** Whether there is a holder of the API key. */
-function letIn(request: FastifyRequest, holder: KeyHolder | undefined): boolean {
+function letIn(request: FastifyRequest, connection: Connection | undefined, holder: KeyHolder | undefined): boolean {
   request.holder = holder
   if (holder === undefined) return false
-  connectionOf(request.raw.socket)?.letIn(holder)
+  connection?.letIn(holder)
   return true
 }
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../lib/errors/errors.ts'
 import { bodyLimit } from '../values/request-values.ts'
 import { holderOf } from './auth.ts'
@@ -21,9 +21,14 @@ export interface KeyLimits {
 
 /** Holds the requests to the routes of `app` to the limits of their owners. */
 export function limitRequests(app: FastifyInstance, { inFlight, rate, turns }: KeyLimits): void {
-  if (rate !== undefined) limitRate(app, rate)
-  limitInFlight(app, inFlight)
-  app.addHook('onRequest', (request, _reply, done) => turns.take(holderOf(request).owner, done))
+  endWhenSent(app, inFlight)
+  app.addHook('onRequest', (request, reply, done) => {
+    const { owner } = holderOf(request)
+    const problem = rateProblem(rate, owner, reply) ?? inFlightProblem(inFlight, owner)
+    if (problem !== undefined) return done(problem)
+    request.isInFlight = true
+    turns.take(owner, done)
+  })
 }
 
 /** The requests of each owner that are in flight. */
@@ -50,18 +55,18 @@ export class InFlightLimit {
   }
 }
 
+/** The problem of an owner who already has as many in flight as the limit, including waiting ones. Counts any other. */
+function inFlightProblem(limit: InFlightLimit, owner: string): ServiceError | undefined {
+  if (limit.begin(owner)) return undefined
+  return new ServiceError('too_many_requests', `This API key already has ${limit.max} requests in flight.`)
+}
+
 /**
- * Refuses requests of an owner who already has as many in flight as the limit, including waiting ones. A request is in
- * flight from its authentication until its answer is handed to the connection, even if the client has gone: until then
- * it causes work. A request that follows events is in flight until it ends.
+ * A request is in flight from its authentication until its answer is handed to the connection, even if the client has gone:
+ * until then it causes work. A request that follows events is in flight until it ends.
  */
-function limitInFlight(app: FastifyInstance, limit: InFlightLimit): void {
+function endWhenSent(app: FastifyInstance, limit: InFlightLimit): void {
   app.decorateRequest('isInFlight', false)
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.isInFlight = limit.begin(holderOf(request).owner)
-    if (request.isInFlight) return done()
-    done(new ServiceError('too_many_requests', `This API key already has ${limit.max} requests in flight.`))
-  })
   function end(request: FastifyRequest): void {
     request.isInFlight = false
     limit.end(holderOf(request).owner)
@@ -125,30 +130,26 @@ export class RateLimit {
 }
 
 /**
- * Refuses requests of an owner beyond the rate, for reads and writes separately, and announces the limit in the headers
- * of draft-ietf-httpapi-ratelimit-headers-10. A request counts once for each KiB of its body that is begun: a flood of
- * large ones would cost more than its share.
+ * Counts a request of an owner, for reads and writes separately. The problem of one beyond the rate, whose limit it announces
+ * in the headers of draft-ietf-httpapi-ratelimit-headers-10. A request counts once for each KiB of its body that is begun: a
+ * flood of large ones would cost more than its share.
  */
-function limitRate(app: FastifyInstance, limit: RateLimit): void {
+function rateProblem(limit: RateLimit | undefined, owner: string, reply: FastifyReply): ServiceError | undefined {
+  if (limit === undefined) return undefined
+  const { request } = reply
   const { requests: max, seconds } = limit.rate
-  app.addHook('onRequest', (request, reply, done) => {
-    const kind = request.method === 'GET' || request.method === 'HEAD' ? 'reads' : 'writes'
-    const cost = costOf(request)
-    const { count, endsAt } = limit.count(kind, holderOf(request).owner, cost)
-    if (count <= max || count === cost) return done() // the first of a period may be larger than all of it
-    const endsIn = Math.ceil((endsAt - performance.now()) / 1000)
-    reply.headers({
-      'retry-after': endsIn,
-      'ratelimit-policy': `"${kind}";q=${max};w=${seconds}`,
-      ratelimit: `"${kind}";r=0;t=${endsIn}`,
-    })
-    done(
-      new ServiceError(
-        'too_many_requests',
-        `This API key has sent the ${max} ${kind} that it may send in ${seconds} s.`,
-      ),
-    )
+  const kind = request.method === 'GET' || request.method === 'HEAD' ? 'reads' : 'writes'
+  const cost = costOf(request)
+  const { count, endsAt } = limit.count(kind, owner, cost)
+  if (count <= max || count === cost) return undefined // the first of a period may be larger than all of it
+  const endsIn = Math.ceil((endsAt - performance.now()) / 1000)
+  reply.headers({
+    'retry-after': endsIn,
+    'ratelimit-policy': `"${kind}";q=${max};w=${seconds}`,
+    ratelimit: `"${kind}";r=0;t=${endsIn}`,
   })
+  const message = `This API key has sent the ${max} ${kind} that it may send in ${seconds} s.`
+  return new ServiceError('too_many_requests', message)
 }
 
 function costOf({ raw: { headers } }: FastifyRequest): number {

@@ -49,12 +49,11 @@ export function readExchange(
   { waitsAsPreferred = false } = {},
 ): Exchange {
   const wait = waitsAsPreferred ? preferredWait(reply) : untilGone(reply)
-  const exchange = { services, resource, reply, wait }
   const tokens = reply.request.headers['consistency-token']
-  if (tokens === undefined) return { ...exchange, atLeast: undefined }
+  if (tokens === undefined) return { services, resource, reply, wait, atLeast: undefined }
   const atLeast = { positions: readTokens(services.log, String(tokens)), wait: preferredWait(reply) }
   reply.header('vary', 'Consistency-Token, Prefer')
-  return { ...exchange, atLeast }
+  return { services, resource, reply, wait, atLeast }
 }
 
 function untilGone(reply: FastifyReply): Wait {

@@ -11,8 +11,10 @@ export function isInt64(value: unknown): value is Int64 {
 }
 
 /** Decimal int64 text without plus sign or leading zeros; undefined for anything else. */
-export function parseInt64(text: string): bigint | undefined {
+export function parseInt64(text: string): Int64 | undefined {
   if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return undefined
+  const number = Number(text)
+  if (Number.isSafeInteger(number)) return number
   const value = BigInt(text)
   return isInt64(value) ? value : undefined
 }
