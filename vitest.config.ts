@@ -10,6 +10,9 @@ export const brokers = {
   sequence: { groupOrder: 1 }, // behind the unit tests, which tell of most mistakes within a minute
 }
 
+/** They are started and broken. What has to happen in time is waited for with a limit of its own. */
+const wholeSystems = { ...brokers, testTimeout: 300_000, hookTimeout: 300_000 }
+
 // Property tests take a second or two alone, and several times that on a machine that does other things too.
 const unit = { setupFiles: './test/lib/unit-setup.ts', testTimeout: 60_000 }
 /** They replace modules, which no other file may see. */
@@ -28,16 +31,9 @@ export default defineConfig({
       { test: { name: 'unit', include: ['test/**/*.unit.test.ts'], exclude: replacing, isolate: false, ...unit } },
       { test: { name: 'unit-alone', include: replacing, ...unit } },
       { test: { name: 'int', include: ['test/**/*.int.test.ts'], ...brokers } },
-      // Whole systems are started and broken. What has to happen in time is waited for with a limit of its own.
-      {
-        test: {
-          name: 'e2e',
-          include: ['test/**/*.e2e.test.ts'],
-          ...brokers,
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-        },
-      },
+      { test: { name: 'e2e', include: ['test/**/*.e2e.test.ts'], ...wholeSystems } },
+      // Files that take longer than half a minute: `npm test` leaves them out, `npm run test:all` does not.
+      { test: { name: 'long', include: ['test/**/*.long.test.ts'], ...wholeSystems } },
     ],
   },
 })

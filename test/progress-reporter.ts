@@ -2,7 +2,7 @@ import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/nod
 import { brokerSource } from './brokers/brokers.ts'
 
 /** What a file takes that has not run here yet, and one that is skipped for lack of brokers. */
-const secondsOf: Readonly<Record<string, number>> = { unit: 0.3, 'unit-alone': 10, int: 9, e2e: 17 }
+const secondsOf: Readonly<Record<string, number>> = { unit: 0.3, 'unit-alone': 10, int: 9, e2e: 13, long: 75 }
 const skippedSeconds = 0.5
 const quietSeconds = 45
 const everyMs = 30_000
