@@ -238,3 +238,15 @@ describe('int64', () => {
     for (const id of [0, -5, 1.5, 2 ** 53, 2n ** 53n, '1']) expect(checkSeat({ ...seat, id })).toContain('id must be')
   })
 })
+
+it('a schema is compiled once, however many checks are made of it', () => {
+  let reads = 0
+  const schema = {
+    get type() {
+      reads++
+      return 'string'
+    },
+  }
+  for (const value of ['one', 'two']) expect(compileCheck(schema as never)(value)).toBeUndefined()
+  expect(reads).toBe(1)
+})

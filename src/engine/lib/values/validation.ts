@@ -42,9 +42,18 @@ const errorsDescribedMax = 100
 export function compileCheck(schema: TSchema): (value: unknown) => string | undefined {
   let validate: ValidateFunction | undefined
   return (value) => {
-    validate ??= compile(schema)
+    validate ??= compiled(schema)
     return validate(value) ? undefined : describe(validate.errors ?? [])
   }
+}
+
+/** Many checks are of one schema: a start needs each three times. */
+const known = new WeakMap<TSchema, ValidateFunction>()
+
+function compiled(schema: TSchema): ValidateFunction {
+  const validate = known.get(schema) ?? compile(schema)
+  known.set(schema, validate)
+  return validate
 }
 
 function compile(schema: TSchema): ValidateFunction {
