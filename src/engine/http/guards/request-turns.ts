@@ -2,47 +2,38 @@ import { FairQueue } from '../../lib/fair-queue.ts'
 
 /** How much of one turn of the event loop goes to requests that begin, in milliseconds. */
 const beginMs = 5
-/** So many begin before that counts: to know when a turn is over costs a turn of its own. */
-const uncountedMax = 16
 
 /**
- * Lets requests begin. Most of its work a request causes before it waits for anything: if all that have arrived began in
- * one turn of the event loop, everything else would wait for all of them, as often as it needs a turn. So what a turn
- * has no time for begins in later ones, where owners of API keys take turns.
+ * Lets requests begin, behind all that a turn of the event loop reads of its connections. Most of its work a request causes
+ * before it waits for anything: if all that have arrived began in one turn, everything else would wait for all of them, as
+ * often as it needs a turn. So what a turn has no time for begins in later ones, where owners of API keys take turns. What
+ * begins together is answered one right after the other, which wakes a client on this machine once and not for each (decision
+ * 0081).
  */
 export class RequestTurns {
   readonly #waiting = new FairQueue<() => void>()
-  #isOpen = false
-  #endsAtMs = 0
-  #uncounted = 0
+  #isScheduled = false
 
+  /** Never begins it at once. */
   take(owner: string, begin: () => void): void {
-    if (this.#mayBegin()) begin()
-    else this.#waiting.add(owner, begin)
+    this.#waiting.add(owner, begin)
+    this.#schedule()
   }
 
-  #mayBegin(): boolean {
-    if (!this.#isOpen) {
-      if (++this.#uncounted < uncountedMax) return true
-      this.#open()
-    }
-    return this.#waiting.size === 0 && performance.now() < this.#endsAtMs
-  }
-
-  #open(): void {
-    this.#isOpen = true
-    this.#uncounted = 0
-    this.#endsAtMs = performance.now() + beginMs
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
     setImmediate(() => {
-      this.#isOpen = false
-      if (this.#waiting.size > 0) this.#beginSome()
+      this.#isScheduled = false
+      this.#beginSome()
+      if (this.#waiting.size > 0) this.#schedule()
     })
   }
 
   /** One at least, however late it is. */
   #beginSome(): void {
-    this.#open()
+    const endsAtMs = performance.now() + beginMs
     do this.#waiting.take()?.item()
-    while (this.#waiting.size > 0 && performance.now() < this.#endsAtMs)
+    while (this.#waiting.size > 0 && performance.now() < endsAtMs)
   }
 }

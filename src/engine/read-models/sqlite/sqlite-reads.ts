@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type DocumentId, type IndexKey, idOf, isKeyed, setName } from '../document.ts'
 import { loadedStream } from '../loaded-stream.ts'
 import type {
@@ -54,12 +53,8 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
    * meanwhile is still true: only the owner applies to an active generation, and notices as soon as it does. A removed
    * generation has no tables any more, and no other generation gets tables of the same names. Its last pages may be
    * sent until the next check, with the proof that they were read with.
-   *
-   * It waits for the end of the turn of the event loop, only for speed: what arrived together is answered one right after the
-   * other, which wakes a client on this machine once and not for each (decision 0081).
    */
-  async function readQuickly<T>(generation: string, work: (view: View) => T): Promise<T> {
-    await nextTurn()
+  function readQuickly<T>(generation: string, work: (view: View) => T): T {
     const view = database.options.isOwner ? known(generation) : undefined
     if (view === undefined || performance.now() - database.lookedAt >= lookMs) return read(generation, work)
     return database.answer(() => {
@@ -125,15 +120,19 @@ export function sqliteReads(database: SqliteDatabase): StoredReads {
   }
 
   return {
-    find: (generation, document) =>
-      readQuickly(generation, (view) => ({ proof: view.proof, document: findIn(view, document) })),
+    async find(generation, document) {
+      return readQuickly(generation, (view) => ({ proof: view.proof, document: findIn(view, document) }))
+    },
 
-    page: (generation, query) => readQuickly(generation, (view) => pageOf(view, query)),
+    async page(generation, query) {
+      return readQuickly(generation, (view) => pageOf(view, query))
+    },
 
-    count: (generation, { collection, indexKeys }) =>
-      readQuickly(generation, (view) => {
+    async count(generation, { collection, indexKeys }) {
+      return readQuickly(generation, (view) => {
         return { proof: view.proof, counts: indexKeys.map((indexKey) => countOf(view, collection, indexKey)) }
-      }),
+      })
+    },
 
     async heldIds(generation, range) {
       return read(generation, (view) => ({ proof: view.proof, holdsAny: holdsAny(view, range) }))
