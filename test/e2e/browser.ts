@@ -18,22 +18,26 @@ export interface OpenedPage {
 const networkChanged = 'net::ERR_NETWORK_CHANGED'
 const loadedOnce = ['script', 'stylesheet']
 
-/** Does what a person does who sees half a page because of that: loads it again. */
-function loadAgainAfterNetworkChange(page: Page): void {
-  const goto = page.goto.bind(page)
-  page.goto = async (...where) => {
+/** Does what a person does who sees half a page because of that: opens it again. */
+function openAgainAfterNetworkChange(page: Page): void {
+  let isHalf = false
+  page.on('requestfailed', (request) => {
+    isHalf ||= loadedOnce.includes(request.resourceType()) && request.failure()?.errorText === networkChanged
+  })
+  async function whole<T>(open: () => Promise<T>): Promise<T> {
     for (;;) {
+      isHalf = false
       try {
-        return await goto(...where)
+        const response = await open()
+        if (!isHalf) return response
       } catch (error) {
         if (!String(error).includes(networkChanged)) throw error
       }
     }
   }
-  page.on('requestfailed', (request) => {
-    const isHalf = loadedOnce.includes(request.resourceType()) && request.failure()?.errorText === networkChanged
-    if (isHalf) page.reload().catch(() => {}) // broken off by the next one, or by the end of the test
-  })
+  const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)]
+  page.goto = (...where) => whole(() => goto(...where))
+  page.reload = (...how) => whole(() => reload(...how))
 }
 
 /** Opens empty pages in a browser that the tests of a suite share; each ends with its test. */
@@ -48,7 +52,7 @@ export function useBrowser(): (options?: BrowserContextOptions) => Promise<Opene
     onTestFinished(() => context.close())
     const page = await context.newPage()
     page.setDefaultTimeout(30_000)
-    loadAgainAfterNetworkChange(page)
+    openAgainAfterNetworkChange(page)
     const problems: string[] = []
     page.on('console', (message) => {
       const isProblem = message.type() === 'error' || message.type() === 'warning'
