@@ -1,9 +1,9 @@
-import { createRequire } from 'node:module'
 import type { KafkaMessage } from 'kafkajs'
 import type { Offset } from '../event-log.ts'
 import { type AbortedTransaction, hideAborted } from './aborted-records.ts'
 import { decodedBytesMax } from './codecs.ts'
 import { toOffset } from './kafka-client.ts'
+import { moduleOfKafkajs, nativeCrc32c, replaceInKafkajs } from './kafkajs-modules.ts'
 import { cut, decodeRecordBatch, type FetchedMessage, isCompressed, recordBytes } from './record-batch.ts'
 
 /** Takes the place of a batch that cannot be decoded, and of everything after it in the fetch. */
@@ -71,26 +71,20 @@ const lastOffset = String(2n ** 63n - 1n)
  * Call it before the first fetch.
  */
 export function decodeFetches(): void {
-  const require = createRequire(import.meta.url)
-  const folder = 'kafkajs/src/protocol'
   const options: DecodingOptions = {
-    Decoder: require(`${folder}/decoder`),
-    decodeMessageSet: require(`${folder}/messageSet/decoder`),
-    lookupCodecByAttributes: require(`${folder}/message/compression`).lookupCodecByAttributes,
-    crc32c: require('@node-rs/crc32').crc32c, // a native module, loaded only with Kafka
+    Decoder: moduleOfKafkajs('protocol/decoder'),
+    decodeMessageSet: moduleOfKafkajs('protocol/messageSet/decoder'),
+    lookupCodecByAttributes: moduleOfKafkajs('protocol/message/compression').lookupCodecByAttributes,
+    crc32c: nativeCrc32c(),
   }
-  const path = require.resolve(`${folder}/requests/fetch/v4/decodeMessages`)
-  require(path)
-  const module = require.cache[path]
-  if (module === undefined) throw new Error(`${path} is not a separate module`)
-  // Every version of a fetch response loads it from there when it is first needed. One decoder reads a whole response.
+  // One decoder reads a whole response.
   const budgets = new WeakMap<Decoder, Budget>()
-  module.exports = (decoder: Decoder) => {
+  replaceInKafkajs('protocol/requests/fetch/v4/decodeMessages', (decoder: Decoder) => {
     const budget = budgets.get(decoder) ?? { bytes: decodedBytesMax }
     budgets.set(decoder, budget)
     return decodeMessages(options, decoder.readBytes() ?? Buffer.alloc(0), budget)
-  }
-  for (const version of fetchVersions) hideAbortedIn(require(`${folder}/requests/fetch/v${version}/response`))
+  })
+  for (const version of fetchVersions) hideAbortedIn(moduleOfKafkajs(`protocol/requests/fetch/v${version}/response`))
 }
 
 function hideAbortedIn(response: ResponseModule): void {

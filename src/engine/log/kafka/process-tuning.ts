@@ -1,10 +1,10 @@
-import { createRequire } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import kafkajs from 'kafkajs'
 import { decodeFetches } from './batch-decoding.ts'
 import { registerCodecs } from './codecs.ts'
+import { moduleOfKafkajs } from './kafkajs-modules.ts'
+import { encodeRecords } from './record-encoding.ts'
 
-const require = createRequire(import.meta.url)
 let isPatched = false
 
 /**
@@ -16,6 +16,7 @@ export function tuneProcess({ consumes }: { readonly consumes: boolean }): void 
     checkRequestQueuesOnDemand()
     endStoppedConsumers()
     registerCodecs()
+    encodeRecords()
     decodeFetches()
     isPatched = true
   }
@@ -33,7 +34,7 @@ interface RequestQueue {
  * request waits.
  */
 function checkRequestQueuesOnDemand(): void {
-  const queue: RequestQueue = require('kafkajs/src/network/requestQueue').prototype
+  const queue: RequestQueue = moduleOfKafkajs('network/requestQueue').prototype
   const schedule = queue.scheduleCheckPendingRequests
   queue.scheduleCheckPendingRequests = function (this: RequestQueue) {
     if (this.pending.length > 0) schedule.call(this)
@@ -51,7 +52,7 @@ interface Runner {
  * process any more. It ends with this error.
  */
 function endStoppedConsumers(): void {
-  const runner: Runner = require('kafkajs/src/consumer/runner').prototype
+  const runner: Runner = moduleOfKafkajs('consumer/runner').prototype
   const { fetch } = runner
   runner.fetch = async function (this: Runner, nodeId) {
     if (!this.running) throw new kafkajs.KafkaJSError('the consumer was stopped')
