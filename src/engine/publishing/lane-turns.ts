@@ -82,7 +82,7 @@ export class LaneTurns {
     const turns = (await this.#unlessAway(first.partition, () => filling.turns(unfilled))) ?? []
     return turns.map((turn) => {
       const memory = unfilled.find(({ partition }) => partition === turn.partition)?.memory ?? nothingTold
-      return { turn, due: new Set(after(memory, turn).waiting.keys()), isFull: true }
+      return { turn, due: new Set(after(memory, turn).waiting.keys()), leavesMore: true }
     })
   }
 
@@ -92,10 +92,12 @@ export class LaneTurns {
     const taken: TakenTurn[] = []
     for (const { partition, memory, due: streams } of [...due.slice(from), ...due.slice(0, from)]) {
       if (performance.now() - beganMs > beginWithinMs) break
+      const readable = this.#options.heard.get(partition) ?? 0
       const each = await this.#unlessAway(partition, () => takeTurn(this.#options, partition, memory, streams))
       if (each === undefined) continue
       const { progress, places } = each.turn
-      if (progress.next > memory.next || places.size > 0) taken.push(each)
+      const leavesMore = each.leavesMore || progress.next < readable
+      if (progress.next > memory.next || places.size > 0) taken.push({ ...each, leavesMore })
       else this.#settle(partition, each.due)
     }
     return taken

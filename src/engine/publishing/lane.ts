@@ -5,6 +5,7 @@ import { abortOf, withTimeout } from '../lib/with-timeout.ts'
 import { type LaneMembership, type OwnedLane, type PublishedLog, StandsStill } from '../log/published-log.ts'
 import { LaneTurns, type LaneTurnsOptions } from './lane-turns.ts'
 import type { Telling } from './teller.ts'
+import type { TakenTurn } from './turn.ts'
 
 export interface LaneOptions extends Omit<LaneTurnsOptions, 'teller'> {
   readonly telling: Pick<Telling, 'newTeller'>
@@ -16,10 +17,10 @@ export interface LaneOptions extends Omit<LaneTurnsOptions, 'teller'> {
 }
 
 /**
- * The least time from one turn to the next that leaves nothing behind: a transaction costs the same for one event and for
- * hundreds. With 100 ms POST lost a third of its highest rate to transactions, with this a tenth (bench/README.md).
+ * From one turn to the next that leaves nothing behind, by how much the last one told: a transaction costs the same for one
+ * record and for hundreds, so that the rarer they are, the more of the machine is left to who appends (decision 0069).
  */
-const turnMs = 300
+const turnMs = { least: 300, most: 1000, perRecord: 1 }
 /** Kafka ends a transaction by itself after twice as long. */
 const commitLimitMs = 5000
 const checkEveryMs = 1000
@@ -125,7 +126,9 @@ export class Lane {
         }
         checkedMs = performance.now()
       }
-      const restMs = taken.some(({ isFull }) => isFull) ? 0 : beganMs + turnMs - performance.now()
+      const restMs = taken.some(({ leavesMore }) => leavesMore)
+        ? 0
+        : beganMs + turnAfterMs(told(taken)) - performance.now()
       await delay(Math.max(0, restMs), undefined, { signal }).catch(() => {})
       if (!signal.aborted && !turns.areDue) await this.#nap()
     }
@@ -167,4 +170,13 @@ export class Lane {
     this.#warnedOf = undefined
     this.#failure = undefined
   }
+}
+
+function told(taken: readonly TakenTurn[]): number {
+  return taken.reduce((sum, { turn }) => sum + turn.records.length, 0)
+}
+
+/** From the beginning of a turn that told so many records to that of the next one. */
+export function turnAfterMs(records: number): number {
+  return Math.min(turnMs.most, Math.max(turnMs.least, records * turnMs.perRecord))
 }

@@ -21,8 +21,8 @@ export interface TurnOptions extends JournalOptions {
 export interface TakenTurn {
   readonly turn: PartitionTurn
   readonly due: ReadonlySet<StreamId>
-  /** Whether it had room for no more. */
-  readonly isFull: boolean
+  /** Whether it left something that it could have taken, for another turn at once. */
+  readonly leavesMore: boolean
 }
 
 const stepsMax = 1000
@@ -93,7 +93,7 @@ class Turn {
     return {
       turn: { partition: this.#partition, records: this.#records, progress, places: this.#places },
       due: this.#due,
-      isFull: this.#isFull,
+      leavesMore: this.#isFull,
     }
   }
 

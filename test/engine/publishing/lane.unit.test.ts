@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { after, nothingTold, type PublishedLog, StandsStill } from '../../../src/engine/log/published-log.ts'
 import { type DocumentOptions, documentTelling } from '../../../src/engine/publishing/documents.ts'
-import { Lane } from '../../../src/engine/publishing/lane.ts'
+import { Lane, turnAfterMs } from '../../../src/engine/publishing/lane.ts'
 import { eventTelling, type Telling } from '../../../src/engine/publishing/teller.ts'
 import { type AnyRecord, seatAdded, seatRemoved } from '../projector/records.ts'
 import { openPublishedWorld } from './published-world.ts'
@@ -83,6 +83,15 @@ it('tells what is applied as it is applied', async () => {
   await vi.waitFor(() => expect(told).toEqual(ids(3)), patience)
   await add(2)
   await vi.waitFor(() => expect(told).toEqual(ids(5)), patience)
+})
+
+it.each([
+  [0, 300],
+  [300, 300],
+  [700, 700],
+  [5000, 1000],
+])('has its next turn the later, the more the last one told: %i records, %i ms', (records, ms) => {
+  expect(turnAfterMs(records)).toBe(ms)
 })
 
 it.each<Fate>(['fails', 'is lost'])(
