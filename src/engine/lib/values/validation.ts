@@ -19,6 +19,7 @@ function newAjv(): Ajv {
     allowUnionTypes: true,
     meta: false,
     validateSchema: false,
+    code: { optimize: false }, // a check is as fast without, and a start some 15 ms shorter
   })
   ajv.addKeyword({ keyword: 'int64', schemaType: 'boolean', validate: (_: boolean, value: unknown) => isInt64(value) })
   ajv.addKeyword({ keyword: ruleKeyword, schemaType: 'string' })
