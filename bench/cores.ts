@@ -24,9 +24,10 @@ const command = new Command('npm run bench:cores --')
     'Measures one process, api and projector, and two apis and a projector, on Kafka and Redis: see bench/README.md.',
   )
   .option('--connections <n>', 'connections of the client, kept alive', count, 64)
+  .option('--publish <what>', 'as the setting PUBLISH: none, events, documents or both', 'events,documents')
 const options = withRounds(command, `${formNames.join(', ')}, and back`)
   .parse()
-  .opts<MeasureOptions & { readonly connections: number }>()
+  .opts<MeasureOptions & { readonly connections: number; readonly publish: string }>()
 
 /** For each load of each form. */
 const warmUpSeconds = 3
@@ -37,7 +38,7 @@ type Forms = Readonly<Record<FormName, Form>>
 
 await runToEnd(async (stack) => {
   if (!(await wrkIsThere())) throw new Error('wrk is needed: other clients cannot send to two servers')
-  const environment = await withBrokers(stack)
+  const environment = { ...(await withBrokers(stack)), PUBLISH: options.publish }
   const brokers = watchBrokers(stack, environment)
   const forms = {} as Record<FormName, Form>
   for (const name of formNames) forms[name] = await startForm(stack, environment, name)
