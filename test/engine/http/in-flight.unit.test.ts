@@ -9,7 +9,10 @@ async function openHolding(maxInFlightPerKey: number) {
   const begun = vi.fn(() => promise)
   const services = Object.assign(theatreServices(), { maxInFlightPerKey, beforeRead: begun })
   const server = await openServer(services)
-  onTestFinished(() => server.app.close())
+  onTestFinished(() => {
+    end()
+    return server.app.close()
+  })
   const list = (headers?: Record<string, string>) => server.get('/v1/seats', headers)
   return { ...server, list, end, begun }
 }
