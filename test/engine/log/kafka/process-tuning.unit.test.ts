@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
-it('a process is tuned by patches that kafkajs and an option that this version of Node have', async () => {
+it('a process encodes its records itself, and sets an option that this version of Node has', async () => {
   const folder = new URL('../../../../src/engine/log/kafka', import.meta.url)
   const script = `
     import { moduleOfKafkajs } from '${folder}/kafkajs-modules.ts'
