@@ -1,9 +1,11 @@
+import { whenDone } from '../lib/when-done.ts'
 import type { Passage } from './link.ts'
 
-/** Requests of a kind, by its key in the protocol of Kafka, with this text in them. */
+/** Requests of a kind, by its key in the protocol of Kafka, with this text in them, and without the other one. */
 export interface Kind {
   readonly apiKey: number
   readonly about: string
+  readonly unless?: string
 }
 
 /** What of them is kept back: the request, so that no broker has it, or the answer of the broker that has done it. */
@@ -54,13 +56,12 @@ export function heldRequests() {
     const release = Promise.withResolvers<void>()
     const own: Held = { kinds, kept, arrive: arrival.resolve, released: release.promise }
     held = own
-    return {
-      arrived: arrival.promise,
-      release: () => {
-        if (held === own) held = undefined
-        release.resolve()
-      },
+    function letGo(): void {
+      if (held === own) held = undefined
+      release.resolve()
     }
+    whenDone(letGo) // a test that fails leaves nothing to the next one
+    return { arrived: arrival.promise, release: letGo }
   }
   return { newPassage, hold }
 }
@@ -76,8 +77,9 @@ async function keep({ arrive, released }: Held): Promise<void> {
   await released
 }
 
-function isOf({ apiKey, about }: Kind, request: Buffer): boolean {
-  return request.readInt16BE(sizeBytes) === apiKey && request.includes(about)
+function isOf({ apiKey, about, unless }: Kind, request: Buffer): boolean {
+  if (request.readInt16BE(sizeBytes) !== apiKey || !request.includes(about)) return false
+  return unless === undefined || !request.includes(unless)
 }
 
 /** Whole requests or answers: each has its size before it. */

@@ -18,8 +18,13 @@ const addPosition: Kind = { apiKey: 24, about: '.positions' }
 const producePosition: Kind = { apiKey: 0, about: '.positions' }
 export const endTransaction: Kind = { apiKey: 26, about: '.events-' }
 export const steps = [initProducerId, addEvents, produceEvents, addPosition, producePosition, endTransaction]
-/** Without these nobody stays in the group of the publishers: JoinGroup, Heartbeat, SyncGroup. */
-export const groupRequests: Kind[] = [11, 12, 14].map((apiKey) => ({ apiKey, about: '.projector.publish-' }))
+/**
+ * Without these nobody stays in the group of the publishers: JoinGroup, Heartbeat, SyncGroup. Who asks for rights does it in
+ * nobody's name, and any broker answers.
+ */
+export const groupRequests: Kind[] = [11, 12, 14].map((apiKey) => ({
+  ...{ apiKey, about: '.projector.publish-', unless: 'nobody' },
+}))
 
 /** Pets are added until something has happened. */
 export async function addUntil(client: Client, happens: Promise<void>): Promise<Pet[]> {

@@ -21,6 +21,7 @@ import {
   patience,
   publishedOf,
   publishingOf,
+  untilFailing,
   untilPublishing,
 } from './published-topic.ts'
 import { startService, stop } from './service.ts'
@@ -56,8 +57,8 @@ describeWithLocalBrokers('who publishes', () => {
     await Promise.all([killedAtEach('request', first), killedAtEach('answer', next)])
   })
 
-  it('goes on until the next one has fenced it, also where its group has given it up', async () => {
-    const { ways, newEnvironment } = started()
+  it('goes on until the next one has fenced it, also where its group has given it up and Kafka is away', async () => {
+    const { kafka, ways, newEnvironment } = started()
     const [wayOfFirst, wayOfNext] = ways as [Way, Way]
     const environment = newEnvironment()
     const first = await startService({ ...environment, KAFKA_BROKERS: wayOfFirst.brokers })
@@ -68,6 +69,11 @@ describeWithLocalBrokers('who publishes', () => {
     await fence.arrived
     const client = new Client(next)
     const pets = await createMany(client, 24)
+    await expectPublished(environment, client, idsOf(pets))
+    await kafka.pause()
+    await untilFailing(first)
+    await kafka.resume()
+    pets.push(...(await createMany(client, 24)))
     await expectPublished(environment, client, idsOf(pets))
     fence.release()
     await untilPublishing(next)

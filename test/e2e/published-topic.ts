@@ -97,6 +97,11 @@ export async function untilPublishing(service: Pick<ServiceProcess, 'url'>): Pro
   await vi.waitFor(async () => expect(await lanesOf(service)).toEqual([3, 3]), patience)
 }
 
+/** No lane of the process is told. */
+export async function untilFailing(service: Pick<ServiceProcess, 'url'>): Promise<void> {
+  await vi.waitFor(async () => expect(await lanesOf(service)).toEqual([0, 0]), patience)
+}
+
 /** The process says why something is not published, and that it is in nobody's way. */
 export async function untilStandsStill(service: Pick<ServiceProcess, 'url'>, reason: RegExp): Promise<void> {
   await vi.waitFor(async () => {

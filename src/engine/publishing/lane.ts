@@ -14,6 +14,8 @@ export interface LaneOptions extends Omit<LaneTurnsOptions, 'teller'> {
   readonly lane: number
   readonly lanes: number
   readonly logger: Logger
+  /** After a failure the lane waits no longer for a heartbeat: it may be the only one that has it. By default 20 s. */
+  readonly beatMs?: number
 }
 
 /**
@@ -29,6 +31,7 @@ const retryMs = 500
 const stillMs = 5000
 const closeLimitMs = 2000
 const startsWithinMs = 10_000
+const beatWithinMs = 20_000
 
 /** Takes over a lane and publishes its partitions, until closed. After any failure it takes it over again. */
 export class Lane {
@@ -79,7 +82,7 @@ export class Lane {
   }
 
   async #run(): Promise<void> {
-    const { published, lane, lanes, group } = this.#options
+    const { published, lane, lanes, group, beatMs = beatWithinMs } = this.#options
     const { signal } = this.#ended
     while (!signal.aborted) {
       try {
@@ -95,7 +98,8 @@ export class Lane {
       const pauseMs = this.#failure instanceof StandsStill ? stillMs : retryMs
       await delay(pauseMs, undefined, { signal }).catch(() => {})
       // Without it two processes that wake up would fence each other until both know who has the lane.
-      if (!signal.aborted) await Promise.race([group.heartbeat(), abortOf(signal)])
+      if (!signal.aborted)
+        await Promise.race([group.heartbeat(), abortOf(signal), delay(beatMs, undefined, { ref: false })])
     }
   }
 

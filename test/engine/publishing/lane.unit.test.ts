@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { after, nothingTold, type PublishedLog, StandsStill } from '../../../src/engine/log/published-log.ts'
 import { type DocumentOptions, documentTelling } from '../../../src/engine/publishing/documents.ts'
-import { Lane, turnAfterMs } from '../../../src/engine/publishing/lane.ts'
+import { Lane, type LaneOptions, turnAfterMs } from '../../../src/engine/publishing/lane.ts'
 import { eventTelling, type Telling } from '../../../src/engine/publishing/teller.ts'
 import { type AnyRecord, seatAdded, seatRemoved } from '../projector/records.ts'
 import { openPublishedWorld } from './published-world.ts'
@@ -16,7 +16,7 @@ async function openLane(
   takeOvers: (Error | undefined)[] = [],
   tellingOf: (options: DocumentOptions) => Telling = () => eventTelling,
   before: readonly AnyRecord[] = [],
-  lookMs?: number,
+  times: Pick<LaneOptions, 'lookMs' | 'beatMs'> = {},
 ) {
   const world = await openPublishedWorld(undefined, tellingOf)
   world.journal.push(...before)
@@ -60,7 +60,7 @@ async function openLane(
   const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) })
   const lane = new Lane({
     ...{ telling: newest, published, group, lane: 0, lanes: 1, heard, logger },
-    ...(lookMs !== undefined && { lookMs }),
+    ...times,
     ...{ definition: newest.definition, log: world.log, readModel: newest.readModel },
   })
   onTestFinished(() => lane.close())
@@ -108,6 +108,14 @@ it.each<Fate>(['fails', 'is lost'])(
     expect(lane.failure).toBeUndefined()
   },
 )
+
+it('goes on after a failure though the group never answers', async () => {
+  const { add, told, ids, beats, lane } = await openLane(['fails'], [], undefined, [], { beatMs: 10 })
+  await add(3)
+  await vi.waitFor(() => expect(told).toEqual(ids(3)), patience)
+  expect(beats).toMatchObject({ asked: 1 })
+  await vi.waitFor(() => expect(lane.failure).toBeUndefined(), patience)
+})
 
 it('tells again what a filling told in a transaction that came to nothing', async () => {
   const before = [1, 2].flatMap((id) => [seatAdded({ id }), seatRemoved(id, { version: 2 })])
@@ -157,7 +165,7 @@ it('stands still where the last record is another one, though nothing is new: at
       [],
       undefined,
       [],
-      fates.length === 0 ? 500 : undefined,
+      fates.length === 0 ? { lookMs: 500 } : {},
     )
     await add(2)
     await vi.waitFor(() => expect(told).toEqual(ids(2)), patience)
@@ -169,7 +177,7 @@ it('stands still where the last record is another one, though nothing is new: at
 })
 
 it('looks at a partition where nothing is new no more often than asked', async () => {
-  const { add, told, ids, world } = await openLane([], [], undefined, [], 1000)
+  const { add, told, ids, world } = await openLane([], [], undefined, [], { lookMs: 1000 })
   const read = vi.spyOn(world.log, 'read')
   await add(1)
   await vi.waitFor(() => expect(told).toEqual(ids(1)), patience)
