@@ -60,7 +60,6 @@ export function connect(access: RedisAccess, { slot, ...extra }: Extra): Redis {
 
 /** What may have changed since the last connection: the address may not. */
 function currentOf({ url, tls }: RedisAccess): Pick<RedisOptions, 'username' | 'password' | 'tls'> {
-  const { username = '', password = '' } = URL.parse(current(url)) ?? {}
-  const credentials = { username: decodeURIComponent(username), password: decodeURIComponent(password) }
-  return { ...(username + password !== '' && credentials), ...(tls && { tls: current(tls) }) }
+  const { username, password } = new Redis(current(url), { lazyConnect: true }).options
+  return { username, password, ...(tls && { tls: current(tls) }) }
 }

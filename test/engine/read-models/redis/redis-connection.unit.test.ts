@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { watchEviction } from '../../../../src/engine/read-models/redis/eviction.ts'
 import { connect } from '../../../../src/engine/read-models/redis/redis-client.ts'
@@ -94,6 +95,21 @@ it.each([
   expect(server.sent.get('auth')).toBe(sent)
   problem = undefined
   await eventually(() => expect(redis.status).toBe('ready'))
+})
+
+it('an access that names no password any more is used without one', async () => {
+  const server = await ScriptedRedis.start()
+  const urls = [server.url.replace('//', '//user:password@')]
+  const redis = connect({ url: () => urls[0] ?? server.url }, {})
+  onTestFinished(() => redis.disconnect())
+  await untilReady(redis, 5000)
+  const sent = server.sent.get('auth')
+  urls.pop()
+  const again = once(redis, 'ready')
+  server.close('commands')
+  await again
+  expect(sent).toBeGreaterThan(0)
+  expect(server.sent.get('auth')).toBe(sent)
 })
 
 it('a key that does not fit its certificate is a connection that fails, and is tried again', async () => {
