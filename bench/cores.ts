@@ -29,8 +29,8 @@ const options = withRounds(command, `${formNames.join(', ')}, and back`)
   .parse()
   .opts<MeasureOptions & { readonly connections: number; readonly publish: string }>()
 
-/** For each load of each form. */
-const warmUpSeconds = 3
+/** For each load of each form: after nine of them that append the virtual machine of Kafka is warm too. */
+const warmUpSeconds = 10
 /** Linux counts the time of children that have ended in hundredths of a second. */
 const tickMicroseconds = 10_000
 

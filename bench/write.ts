@@ -18,8 +18,8 @@ const options = withEmbedded(withRounds(command, 'bare, naive, wait=0, default, 
   .opts<Options & { readonly connections: readonly number[] }>()
 
 const manyConnections = 64
-/** With few connections: the first thousands of requests are slower, and few pass in a second. */
-const fewWarmUpSeconds = 30
+/** Until the virtual machine of Kafka has compiled its hot code too: before that each POST takes it twice as much CPU. */
+const warmUpSeconds = 30
 
 const references = ['bare', 'naive'] as const
 type Reference = (typeof references)[number]
@@ -88,9 +88,8 @@ async function measureWrites(
 ): Promise<MeasuredWrite[]> {
   const { service } = running
   const systems = await startSystems(stack, running)
-  await warmUp(service.title, systems, { client, connections: manyConnections })
-  const fewest = Math.min(...options.connections)
-  if (fewest < manyConnections) await warmUp(service.title, systems, { client, connections: fewest }, fewWarmUpSeconds)
+  for (const connections of new Set([manyConnections, Math.min(manyConnections, ...options.connections)]))
+    await warmUp(service.title, systems, { client, connections }, warmUpSeconds)
   const measured: MeasuredWrite[] = []
   for (const connections of options.connections) {
     const what = `${service.title}, ${connections} connections`
