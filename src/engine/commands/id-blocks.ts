@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { ServiceError } from '../lib/errors/errors.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
+import { unlessAborted, withTimeout } from '../lib/with-timeout.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { ReadModel } from '../read-models/read-model.ts'
 
@@ -104,9 +104,9 @@ export function idsOf(block: number): { readonly first: number; readonly last: n
 
 /** Rejects when a request has waited too long. */
 async function untilLate<T>(look: Promise<T>, needed: AbortSignal): Promise<T> {
-  const { promise: isNeeded, resolve } = Promise.withResolvers<void>()
-  if (needed.aborted) resolve()
-  else needed.addEventListener('abort', () => resolve(), { once: true })
-  const first = await Promise.race([look.then(() => 'looked'), isNeeded])
-  return first === 'looked' ? await look : await withTimeout(neededLookMs, look)
+  const isLooked = await unlessAborted(
+    needed,
+    look.then(() => true),
+  )
+  return isLooked ? await look : await withTimeout(neededLookMs, look)
 }

@@ -18,10 +18,15 @@ export async function withTimeout<T>(
   }
 }
 
-/** Resolves once the signal is aborted. */
-export function abortOf(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  if (signal.aborted) resolve()
-  else signal.addEventListener('abort', () => resolve(), { once: true })
-  return promise
+/** Settles as `promise` does, or resolves to undefined once the signal is aborted, which remembers nothing of it afterwards. */
+export async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
+  const { promise: aborted, resolve } = Promise.withResolvers<undefined>()
+  const abort = () => resolve(undefined)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }

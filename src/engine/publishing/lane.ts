@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { messageOf } from '../lib/errors/errors.ts'
-import { abortOf, withTimeout } from '../lib/with-timeout.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import { type LaneMembership, type OwnedLane, type PublishedLog, StandsStill } from '../log/published-log.ts'
 import { LaneTurns, type LaneTurnsOptions } from './lane-turns.ts'
 import type { Telling } from './teller.ts'
@@ -98,8 +98,7 @@ export class Lane {
       const pauseMs = this.#failure instanceof StandsStill ? stillMs : retryMs
       await delay(pauseMs, undefined, { signal }).catch(() => {})
       // Without it two processes that wake up would fence each other until both know who has the lane.
-      if (!signal.aborted)
-        await Promise.race([group.heartbeat(), abortOf(signal), delay(beatMs, undefined, { ref: false })])
+      await Promise.race([group.heartbeat(), delay(beatMs, undefined, { signal }).catch(() => {})])
     }
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../lib/errors/errors.ts'
 import type { Warning } from '../lib/operating/warning.ts'
-import { abortOf } from '../lib/with-timeout.ts'
+import { unlessAborted } from '../lib/with-timeout.ts'
 import type { Offset } from '../log/event-log.ts'
 import { type Filled, type LaneMembership, type PublishedLog, StandsStill } from '../log/published-log.ts'
 import { type Lag, LagHistory } from '../projector/lag-meter.ts'
@@ -117,7 +117,7 @@ export class Publisher {
       if (!this.#isNear()) await this.#pause(tickMs)
       else {
         try {
-          const lanes = await Promise.race([published.prepare(), abortOf(signal)])
+          const lanes = await unlessAborted(signal, published.prepare())
           if (lanes !== undefined) await this.#takePart(lanes)
         } catch (error) {
           this.#failed(error)
@@ -139,7 +139,7 @@ export class Publisher {
       await this.#pause(tickMs)
       if (performance.now() - preparedMs < lookAgainMs) continue
       preparedMs = performance.now()
-      this.#found = await Promise.race([published.prepare(), abortOf(signal)]).then(
+      this.#found = await unlessAborted(signal, published.prepare()).then(
         () => undefined,
         (error: unknown) => error,
       )
